@@ -1,8 +1,9 @@
 /* A mesh: the closest of its triangles, curved (mesh_patch.h) or flat, and what a surface computes there.
  *
- * Search.  The triangles lie in the leaves of a binary tree of boxes, each around all that lies below it.  A box is
- * left out if it is farther off than the best triangle so far, which is first that of `last`: along a path the search
- * finds little more than this one.  Nothing is kept between two searches.
+ * Search.  Each node of a tree has eight boxes, each around all that lies below it, on the last level a triangle.  A
+ * box is left out if it is farther off than the best triangle so far, which is first that of `last`: along a path the
+ * search finds little more than this one.  Nothing is kept between two searches.  Boxes have single precision and are
+ * rounded outwards; they only leave out, and what decides is computed in double precision.
  *
  * Q inside a patch      n its normal, h = -(P - Q) n
  * Q on an edge          n = s (P - Q)/|P - Q|,  h = -s |P - Q|,  s the sign of (P - Q) n_e,  n_e the sum of the normals
@@ -26,9 +27,10 @@
 
 /* The beginning of the data of a mesh, which fmu_builder/model/mesh_tree.py packs: little-endian, without gaps. */
 typedef struct {
-    unsigned triangles, corners, leaves, leaf_size;
-    unsigned boxes_at, triangles_at, corners_at; /* bytes from here */
-    unsigned spare[9];
+    unsigned triangles, corners, levels;
+    unsigned nodes_at, triangles_at, corners_at; /* bytes from here */
+    unsigned level_at[CC_MESH_MOST_LEVELS];      /* its first node */
+    unsigned spare[2];
 } CcMeshData;
 
 CC_API CcMesh cc_mesh_of(const void *bytes_of_mesh)
@@ -37,10 +39,10 @@ CC_API CcMesh cc_mesh_of(const void *bytes_of_mesh)
     const char *bytes = bytes_of_mesh;
     CcMesh m = {(const CcMeshTriangle *)(const void *)(bytes + data->triangles_at),
                 (const CcMeshCorner *)(const void *)(bytes + data->corners_at),
-                (const float(*)[6])(const void *)(bytes + data->boxes_at),
+                (const CcMeshNode *)(const void *)(bytes + data->nodes_at),
+                data->level_at,
                 data->triangles,
-                data->leaves,
-                data->leaf_size};
+                data->levels};
     return m;
 }
 
@@ -85,60 +87,92 @@ CC_API void cc_mesh_try(const CcMesh *m, unsigned triangle, const double P[3], C
         best->hit = hit;
 }
 
-/* Squared distance of P from a box. */
-CC_API double cc_mesh_box(const float box[6], const double P[3])
+/* A point between two of single precision. */
+typedef struct {
+    float below[3], above[3];
+} CcMeshPlace;
+
+#define CC_MESH_SHORT (1.0f - 0x1p-20f) /* more than six roundings to single precision take away */
+#define CC_MESH_FAR 1e18f               /* m: squares of what is farther off have no place in single precision */
+
+CC_API void cc_mesh_place(const double P[3], CcMeshPlace *place)
 {
-    double square = 0.0;
     for (int i = 0; i < 3; i++) {
-        double below = box[i] - P[i], above = P[i] - box[3 + i];
-        double off = below > above ? below : above;
-        off = off > 0.0 ? off : 0.0;
-        square += off * off;
+        double size = __builtin_fabs(P[i]);
+        float below = (float)(P[i] - 0x1p-23 * size), above = (float)(P[i] + 0x1p-23 * size);
+        place->below[i] = below < CC_MESH_FAR ? below : CC_MESH_FAR;
+        place->above[i] = above > -CC_MESH_FAR ? above : -CC_MESH_FAR;
     }
-    return square;
+}
+
+/* Squared distances of a point from the boxes of a node, or less. */
+CC_API void cc_mesh_boxes(const CcMeshNode *node, const CcMeshPlace *P, float square[CC_MESH_WIDTH])
+{
+    for (int k = 0; k < CC_MESH_WIDTH; k++)
+        square[k] = 0.0f;
+    for (int i = 0; i < 3; i++) {
+        float after = P->above[i], before = P->below[i];
+        for (int k = 0; k < CC_MESH_WIDTH; k++) { /* side by side in the registers of the processor */
+            float below = node->low[i][k] - after, above = before - node->high[i][k];
+            float off = below > above ? below : above;
+            off = off > 0.0f ? off : 0.0f;
+            square[k] += off * off;
+        }
+    }
+    for (int k = 0; k < CC_MESH_WIDTH; k++)
+        square[k] *= CC_MESH_SHORT;
+}
+
+/* Up to where a search goes on, as a number of single precision: rounding keeps the order. */
+CC_API float cc_mesh_limit(const CcMeshSearch *best)
+{
+    double limit = best->hit.square * (1.0 + CC_MESH_TIE);
+    return limit < 1e38 ? (float)limit : 1e38f;
 }
 
 /* The closest place of a mesh.   first  a triangle that is likely close, m->triangle_count without one */
 CC_APART void cc_mesh_nearest(const CcMesh *m, const double P[3], unsigned first, CcMeshSearch *best)
 {
-    enum { DEEPEST = 32 };
     struct {
-        unsigned node;
-        double square;
-    } stack[DEEPEST];
-    int count = 0;
+        float square;
+        unsigned level, index; /* on the last level of triangles */
+    } stack[CC_MESH_MOST_LEVELS * (CC_MESH_WIDTH - 1) + 2];
+    CcMeshPlace place;
     best->hit.square = __builtin_inf();
     best->hit.triangle = best->hit.zero = 0;
     best->hit.y = best->hit.z = best->hit.point[0] = best->hit.point[1] = best->hit.point[2] = 0.0;
     best->ambiguous = 0;
+    cc_mesh_place(P, &place);
     if (first < m->triangle_count)
         cc_mesh_try(m, first, P, best);
-    stack[count].node = 1;
-    stack[count++].square = 0.0;
+    float limit = cc_mesh_limit(best);
+    int count = 1;
+    stack[0].square = 0.0f;
+    stack[0].level = stack[0].index = 0;
     while (count > 0) {
-        unsigned node = stack[--count].node;
-        if (stack[count].square > best->hit.square * (1.0 + CC_MESH_TIE))
+        unsigned level = stack[--count].level, index = stack[count].index;
+        if (stack[count].square > limit)
             continue;
-        while (node < m->leaves) {
-            double left = cc_mesh_box(m->boxes[2 * node], P), right = cc_mesh_box(m->boxes[2 * node + 1], P);
-            int nearer = right < left;
-            double far = nearer ? left : right;
-            if (!((nearer ? right : left) <= best->hit.square * (1.0 + CC_MESH_TIE))) {
-                node = 0;
-                break;
+        if (level == m->levels) {
+            if (index != first) {
+                cc_mesh_try(m, index, P, best);
+                limit = cc_mesh_limit(best);
             }
-            if (far <= best->hit.square * (1.0 + CC_MESH_TIE)) {
-                stack[count].node = 2 * node + !nearer;
-                stack[count++].square = far;
-            }
-            node = 2 * node + (unsigned)nearer;
+            continue;
         }
-        if (node == 0)
-            continue;
-        unsigned from = (node - m->leaves) * m->leaf_size;
-        for (unsigned i = from; i < from + m->leaf_size && i < m->triangle_count; i++)
-            if (i != first)
-                cc_mesh_try(m, i, P, best);
+        float square[CC_MESH_WIDTH];
+        cc_mesh_boxes(&m->nodes[m->level_at[level] + index], &place, square);
+        int from = count;
+        for (unsigned k = 0; k < CC_MESH_WIDTH; k++) {
+            if (!(square[k] <= limit))
+                continue;
+            int at = count++; /* the closest last */
+            for (; at > from && stack[at - 1].square < square[k]; at--)
+                stack[at] = stack[at - 1];
+            stack[at].square = square[k];
+            stack[at].level = level + 1;
+            stack[at].index = CC_MESH_WIDTH * index + k;
+        }
     }
 }
 

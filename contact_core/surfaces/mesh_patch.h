@@ -40,12 +40,19 @@ typedef struct {
 #define CC_MESH_CREASE(k, second) (1u << (k) << ((second) ? 3 : 0))
 #define CC_MESH_RIM(k) (64u << (k))
 
+enum { CC_MESH_WIDTH = 8, CC_MESH_MOST_LEVELS = 8 };
+
+/* Least and greatest x, y, z of the boxes of a node; those of none are infinitely far off. */
+typedef struct {
+    float low[3][CC_MESH_WIDTH], high[3][CC_MESH_WIDTH];
+} CcMeshNode;
+
 typedef struct {
     const CcMeshTriangle *triangles;
     const CcMeshCorner *corners;
-    const float (*boxes)[6];         /* least and greatest x, y, z of node k, whose children are 2 k and 2 k + 1 */
-    unsigned triangle_count, leaves; /* the nodes from `leaves` on are leaves, a power of two */
-    unsigned leaf_size;              /* triangles of a leaf, in their order */
+    const CcMeshNode *nodes;         /* box k of node n is around node 8 n + k of the next level, or triangle */
+    const unsigned *level_at;        /* the first node of each level */
+    unsigned triangle_count, levels; /* of nodes */
 } CcMesh;
 
 #define CC_MESH_ON_EDGE(zero) ((zero) == 1 || (zero) == 2 || (zero) == 4)

@@ -142,10 +142,15 @@ def _corners(path: Path) -> Floats:
     if not data.strip():
         raise InputError(Problem(str(path), "is empty: export the part again"))
     import trimesh  # starts in half a second: only who reads a mesh waits
+    from trimesh.exchange.stl import load_stl
 
     try:
-        found: Any = trimesh.load_mesh(io.BytesIO(data), file_type=kind[1:], process=False)
-        corners: Floats = np.asarray(found.vertices, float)[np.asarray(found.faces, int)]
+        # the arrays of one solid; a trimesh.Trimesh of a million triangles takes seconds for copies and hashes
+        arrays: Any = load_stl(io.BytesIO(data)) if kind == ".stl" else {}
+        if "faces" not in arrays:
+            found: Any = trimesh.load_mesh(io.BytesIO(data), file_type=kind[1:], process=False)
+            arrays = {"vertices": found.vertices, "faces": found.faces}
+        corners: Floats = np.asarray(arrays["vertices"], float)[np.asarray(arrays["faces"], int)]
     except Exception as error:  # a parser fails in many ways at what is no mesh
         what = f"is no {kind[1:].upper()} file: {str(error) or type(error).__name__}"
         raise InputError(Problem(str(path), what)) from error

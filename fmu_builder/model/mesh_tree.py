@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ from numpy.typing import NDArray
 
 from fmu_builder.model.mesh import Floats, Indices, Mesh, doubled_areas
 
-LEAF = 4  # triangles of a leaf at most
+WIDTH = 8  # boxes of a node
+_MOST_LEVELS = 8
 BORDER = 0xFFFFFFFF
 HEADER = 64  # bytes, of CcMeshData
 NO_BULGE = 1e-14  # of the size of a mesh: what rounding leaves of a flat triangle
@@ -24,53 +27,61 @@ def pack_mesh(mesh: Mesh, crease: float = math.pi / 6, curved: bool = True) -> b
     curved   False: its triangles stay flat"""
     creased = creases(mesh, crease)
     corner, places, normals = corners(mesh, creased)
-    order, levels = _tree_order(mesh.vertices[mesh.triangles].mean(axis=1))
+    at = [mesh.vertices[mesh.triangles[:, k]] for k in range(3)]
+    order = _tree_order((at[0] + at[1] + at[2]) / 3.0)
     size = float(mesh.size.max())
-    where = np.empty(len(mesh.triangles), np.int64)  # of each triangle in the order of the leaves
-    where[order[::-1]] = np.arange(len(order))[::-1]  # the first of those that fill up the leaves
+    where = np.empty(len(mesh.triangles), np.int64)  # of each triangle in the order of the tree
+    where[order] = np.arange(len(order))
 
     triangles = np.zeros(len(order), _TRIANGLE)
     first_use = _first_uses(corner[order])
     rank = np.empty(len(places), np.int64)
-    rank[first_use] = np.arange(len(places))  # corners lie in the order in which the leaves use them
+    rank[first_use] = np.arange(len(places))  # corners lie in the order in which triangles use them
     triangles["corner"] = rank[corner[order]]
     triangles["beyond"] = np.where(mesh.neighbours < 0, BORDER, where[mesh.neighbours])[order]
     marks = _marks(mesh, creased, corner) if curved else _rims(mesh)
     triangles["marks"] = marks[order]
-    boxes = np.empty((len(mesh.triangles), 6))
+    low, high = _least(at), _greatest(at)
     bulge = np.zeros(len(mesh.triangles))
-    for begin in range(0, len(boxes), _CHUNK):
+    for begin in range(0, len(bulge) if curved else 0, _CHUNK):
         part = slice(begin, begin + _CHUNK)
-        net = mesh.vertices[mesh.triangles[part]]
-        if curved:
-            net, bulge[part] = _nets(mesh, part, corner, normals, marks)
-            bulge[part][bulge[part] <= NO_BULGE * size] = 0.0
-        boxes[part] = np.hstack([net.min(axis=1), net.max(axis=1)])
+        net, bulge[part] = _nets(mesh, part, corner, normals, marks)
+        bulge[part][bulge[part] <= NO_BULGE * size] = 0.0
+        low[part], high[part] = _least(net), _greatest(net)
     above = np.nextafter(bulge.astype(np.float32), np.float32(np.inf))
     triangles["bulge"] = np.where(bulge > 0.0, above, np.float32(0.0))[order]
-    tree = _boxes(boxes[order], levels)
+    nodes, levels = _nodes(low[order], high[order])
     table = np.hstack([places, normals])[first_use].astype("<f8")
-    return _laid_out(tree, triangles, table, levels)
+    return _laid_out(nodes, levels, triangles, table)
 
 
 def outlines(data: bytes, most: int) -> Floats:
     """Shape (n, 4, 3), m: around each of n triangles, at most `most`, evenly chosen."""
     head = np.frombuffer(data, "<u4", 16)
-    triangles = np.frombuffer(data, _TRIANGLE, head[0], head[5])
-    places = np.frombuffer(data, "<f8", 6 * head[1], head[6]).reshape(-1, 6)[:, :3]
+    triangles = np.frombuffer(data, _TRIANGLE, head[0], head[4])
+    places = np.frombuffer(data, "<f8", 6 * head[1], head[5]).reshape(-1, 6)[:, :3]
     chosen = np.linspace(0, len(triangles) - 1, min(len(triangles), most)).astype(int)
     return np.asarray(places[triangles["corner"][chosen][:, [0, 1, 2, 0]]])
 
 
-def _laid_out(tree: NDArray[np.float32], triangles: NDArray[Any], corners: Floats, levels: int) -> bytes:
-    parts = [tree.astype("<f4").tobytes(), triangles.tobytes(), corners.tobytes()]
+def _laid_out(nodes: NDArray[np.float32], levels: list[int], triangles: NDArray[Any], corners: Floats) -> bytes:
+    parts = [nodes.astype("<f4").tobytes(), triangles.tobytes(), corners.tobytes()]
     starts, at = [], HEADER
     for part in parts:
         starts.append(at)
         at += len(part) + -len(part) % HEADER
-    head = np.zeros(16, "<u4")
-    head[:7] = (len(triangles), len(corners), 2**levels, len(triangles) >> levels, *starts)
+    head = np.zeros(HEADER // 4, "<u4")
+    head[:6] = (len(triangles), len(corners), len(levels), *starts)
+    head[6 : 6 + len(levels)] = np.cumsum([0, *levels[:-1]])
     return head.tobytes() + b"".join(part + bytes(-len(part) % HEADER) for part in parts)
+
+
+def _least(points: Sequence[Floats]) -> Floats:
+    return np.asarray(functools.reduce(np.minimum, points))
+
+
+def _greatest(points: Sequence[Floats]) -> Floats:
+    return np.asarray(functools.reduce(np.maximum, points))
 
 
 def _first_uses(corner: Indices) -> Indices:
@@ -163,18 +174,16 @@ def _marks(mesh: Mesh, creased: NDArray[np.bool_], corner: Indices) -> NDArray[n
 
 def _nets(
     mesh: Mesh, part: slice, corner: Indices, normals: Floats, marks: NDArray[np.uint32]
-) -> tuple[Floats, Floats]:
-    """Shape (n, 10, 3): the points of each patch, in the order of cc_mesh_net; and the largest distance of one from
-    its place in the flat triangle."""
+) -> tuple[list[Floats], Floats]:
+    """The ten points of each patch, in the order of cc_mesh_net, each of shape (n, 3); and the largest distance of one
+    from its place in the flat triangle."""
     triangles = mesh.triangles[part]
-    at = mesh.vertices[triangles]
-    net = np.empty((len(triangles), 10, 3))
-    flat = np.empty_like(net)
-    net[:, :3] = flat[:, :3] = at
+    net = [mesh.vertices[triangles[:, k]] for k in range(3)]
+    flat = list(net)
     for k in range(3):
         for second in (0, 1):
             mine, to = ((k + 1) % 3, k) if second else (k, (k + 1) % 3)
-            edge = at[:, to] - at[:, mine]
+            edge = net[to] - net[mine]
             n = normals[corner[part][:, mine]]
             along = edge - np.einsum("ij,ij->i", edge, n)[:, None] * n
             sharp = np.flatnonzero(marks[part] >> (k + 3 * second) & 1)
@@ -183,41 +192,69 @@ def _nets(
             line = np.cross(n[sharp], normals[corner[other, theirs]])
             share = np.einsum("ij,ij->i", edge[sharp], line) / np.einsum("ij,ij->i", line, line)
             along[sharp] = share[:, None] * line
-            net[:, 3 + 2 * k + second] = at[:, mine] + along / 3.0
-            flat[:, 3 + 2 * k + second] = at[:, mine] + edge / 3.0
+            net.append(net[mine] + along / 3.0)
+            flat.append(net[mine] + edge / 3.0)
+    middle = (net[0] + net[1] + net[2]) / 6.0
     for one in (net, flat):
-        one[:, 9] = one[:, 3:9].sum(axis=1) / 4.0 - at.sum(axis=1) / 6.0
-    return net, np.asarray(np.linalg.norm(net - flat, axis=2).max(axis=1))
+        one.append((one[3] + one[4] + one[5] + one[6] + one[7] + one[8]) / 4.0 - middle)
+    off = [np.einsum("ij,ij->i", p - q, p - q) for p, q in zip(net[3:], flat[3:], strict=True)]
+    return net, np.sqrt(_greatest(off))
 
 
 # ---- the tree --------------------------------------------------------------------------------------------------------
 
 
-def _tree_order(middles: Floats) -> tuple[Indices, int]:
-    """Triangles in the order of the leaves, of which the last ones are filled up with others, and the depth."""
-    count = len(middles)
-    levels = max(math.ceil(math.log2(count / LEAF)), 0)
-    room = -(-count >> levels) << levels
-    order = np.concatenate([np.arange(count), np.linspace(0, count - 1, room - count).astype(np.int64)])
-    at = middles[order].T.astype(np.float32)  # moved along with `order`: neighbours stay near each other in memory
-    for level in range(levels):
-        order, at = order.reshape(2**level, -1), at.reshape(3, 2**level, -1)
-        axis = (at.max(axis=2) - at.min(axis=2)).argmax(axis=0)  # halved across the longest
-        halves = np.argpartition(at[axis, np.arange(2**level)], order.shape[1] // 2, axis=1)
-        order = np.take_along_axis(order, halves, axis=1)
-        at = np.take_along_axis(at, halves[None], axis=2)
-    order = order.ravel()
-    return order, levels
+def _tree_order(middles: Floats) -> Indices:
+    """Triangles in the order of the tree: each run of a power of two of them, from a multiple of it on, lies together.
+
+    Runs are halved across their longest side; what is left behind the largest one is divided in the same way."""
+    order, at = np.arange(len(middles)), np.ascontiguousarray(middles.T, np.float32)
+    runs = []
+    while len(order) > WIDTH:
+        size = 1 << (len(order) - 1).bit_length() - 1
+        if 2 * size == len(order):
+            size = len(order)
+        chosen = np.argpartition(at[np.argmax(np.ptp(at, axis=1))], size - 1)
+        runs.append(_halved(order[chosen[:size]], at[:, chosen[:size]]))
+        order, at = order[chosen[size:]], at[:, chosen[size:]]
+    return np.concatenate([*runs, order])
 
 
-def _boxes(boxes: Floats, levels: int) -> NDArray[np.float32]:
-    """Shape (2 leaves, 6): the boxes of all nodes, of which the first is none, rounded outwards."""
-    nodes = np.zeros((2 << levels, 6), np.float32)
-    low, high = boxes[:, :3].reshape(2**levels, -1, 3).min(axis=1), boxes[:, 3:].reshape(2**levels, -1, 3).max(axis=1)
-    for level in range(levels, -1, -1):
-        row = nodes[2**level : 2 << level]
-        row[:, :3] = np.nextafter(low.astype(np.float32), np.float32(-np.inf))
-        row[:, 3:] = np.nextafter(high.astype(np.float32), np.float32(np.inf))
-        if level > 0:
-            low, high = low.reshape(-1, 2, 3).min(axis=1), high.reshape(-1, 2, 3).max(axis=1)
-    return nodes
+def _halved(order: Indices, at: NDArray[np.float32]) -> Indices:
+    """The same for a power of two of triangles."""
+    count = 1
+    while len(order) // count > WIDTH:
+        rows = at.reshape(3, count, -1)  # moved along with `order`: neighbours stay near each other in memory
+        axis = _extents(rows).argmax(axis=0)
+        middle = rows.shape[2] // 2
+        chosen = np.argpartition(rows[axis, np.arange(count)], middle, axis=1)
+        chosen = (chosen + (np.arange(count) * 2 * middle)[:, None]).ravel()
+        order, at = order[chosen], at[:, chosen]
+        count *= 2
+    return order
+
+
+def _extents(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Greatest less least of the last axis, whose length is a power of two; over short rows faster than np.ptp."""
+    least = most = rows
+    while least.shape[-1] > 1:
+        half = least.shape[-1] // 2
+        least = np.minimum(least[..., :half], least[..., half:])
+        most = np.maximum(most[..., :half], most[..., half:])
+    return np.asarray((most - least)[..., 0])
+
+
+def _nodes(low: Floats, high: Floats) -> tuple[NDArray[np.float32], list[int]]:
+    """Shape (nodes, 6, WIDTH): the boxes of the nodes of all levels, rounded outwards; and the number of nodes of each.
+
+    low, high  of the triangles, shape (n, 3)"""
+    below = np.nextafter(low.astype(np.float32), np.float32(-np.inf))
+    above = np.nextafter(high.astype(np.float32), np.float32(np.inf))
+    levels: list[NDArray[np.float32]] = []
+    while not levels or len(levels[0]) > 1:
+        none = np.full((-len(below) % WIDTH, 3), np.float32(np.inf))
+        below = np.vstack([below, none]).reshape(-1, WIDTH, 3)
+        above = np.vstack([above, -none]).reshape(-1, WIDTH, 3)
+        levels.insert(0, np.concatenate([below, above], axis=2).transpose(0, 2, 1))
+        below, above = below.min(axis=1), above.max(axis=1)
+    return np.concatenate(levels), [len(level) for level in levels]

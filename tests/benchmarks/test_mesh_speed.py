@@ -1,10 +1,10 @@
-"""Time of a search for the closest point of a mesh, beside FCL's (extra `bench`).
+"""Time of a search for the closest point of a mesh, beside those of FCL, coal and trimesh (extra `bench`).
 
     python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_mesh_speed.py
 
 Points lie within 1 mm of a sphere of 1 m: in random order, and along a path, where each search begins at the triangle
-that the one before found.  Processor time, the least of some rounds; that of FCL with its call from Python, on the
-sphere of 1 um about each point."""
+that the one before found.  Processor time, the least of some rounds; that of FCL and coal with the call from Python,
+of the sphere of 1 um about each point, that of trimesh of all points in one call."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ import pytest
 import trimesh
 from numpy.typing import NDArray
 
-from fmu_builder.model.mesh import read_mesh
+from fmu_builder.model.mesh import Mesh, read_mesh
 from fmu_builder.model.mesh_tree import pack_mesh
 from tests.contact_core.hosted import load_c
+from tests.contact_core.test_mesh_search import distance_from_triangles
 
 pytestmark = pytest.mark.benchmark
 
-POINTS, ROUNDS, CALLS = 50_000, 5, 2_000
+POINTS, ROUNDS, CALLS, EXACT = 50_000, 5, 2_000, 50
+RADIUS = 1e-6  # m, of the sphere that stands for a point
+
+Array = NDArray[np.float64]
 
 
 def searches(library: ctypes.CDLL, data: bytes, points: NDArray[np.float64], path: bool) -> tuple[float, NDArray]:
@@ -40,8 +44,6 @@ def searches(library: ctypes.CDLL, data: bytes, points: NDArray[np.float64], pat
 
 @pytest.mark.parametrize("subdivisions", [6, 8], ids=["81920 triangles", "1310720 triangles"])
 def test_search_for_the_closest_point(subdivisions: int, tmp_path: Path) -> None:
-    import fcl
-
     ball = trimesh.creation.icosphere(subdivisions=subdivisions)
     (tmp_path / "ball.stl").write_bytes(ball.export(file_type="stl"))
     mesh, library = read_mesh(tmp_path / "ball.stl", 1.0), load_c("mesh.c", tmp_path)
@@ -52,7 +54,7 @@ def test_search_for_the_closest_point(subdivisions: int, tmp_path: Path) -> None
     turn = np.linspace(0.0, 0.15, POINTS)
     path = 1.0005 * np.column_stack([np.cos(turn), 0.8 * np.sin(turn), 0.6 * np.sin(turn)])
 
-    distances = {}
+    distances, times = {}, {}
     for normals in ("facet", "smooth"):
         begin = time.process_time()
         data = pack_mesh(mesh, curved=normals == "smooth")
@@ -61,19 +63,65 @@ def test_search_for_the_closest_point(subdivisions: int, tmp_path: Path) -> None
         along, _ = searches(library, data, path, path=True)
         print(f"\n{normals}: tree and data {packed:.1f} s, {len(data) / 2**20:.0f} MiB; ", end="")
         print(f"random order {at_random:.2f} us, along a path {along:.2f} us")
+        times[normals] = at_random
+
+    few = points[:CALLS]
+    ours = distances["facet"][:CALLS]
+    exact = distance_from_triangles(few[:EXACT], mesh)
+    print(f"facets differ from every triangle in turn by up to {np.abs(ours[:EXACT] - exact).max():.1e} m")
+    for name, peer in {"FCL": fcl_distances, "coal": coal_distances, "trimesh": trimesh_distances}.items():
+        peer_time, theirs = peer(mesh, few)
+        print(f"{name}: random order {peer_time:.1f} us, {peer_time / times['facet']:.0f} times ours; ", end="")
+        print(f"its distances differ by up to {np.abs(theirs - ours).max():.1e} m")
+    assert ours[:EXACT] == pytest.approx(exact, abs=4e-16)
+    assert np.abs(distances["smooth"] - (np.linalg.norm(points, axis=1) - 1.0)).max() < 1e-6
+
+
+def fcl_distances(mesh: Mesh, points: Array) -> tuple[float, Array]:
+    """us of one call, and the distances."""
+    import fcl
 
     model = fcl.BVHModel()
     model.beginModel(len(mesh.vertices), len(mesh.triangles))
     model.addSubModel(mesh.vertices, mesh.triangles)
     model.endModel()
-    body, radius = fcl.CollisionObject(model, fcl.Transform()), 1e-6
-    probe = fcl.CollisionObject(fcl.Sphere(radius), fcl.Transform())
-    theirs = np.empty(CALLS)
+    body, probe = fcl.CollisionObject(model, fcl.Transform()), fcl.CollisionObject(fcl.Sphere(RADIUS), fcl.Transform())
+    found = np.empty(len(points))
     begin = time.process_time()
-    for i in range(CALLS):
-        probe.setTranslation(points[i])
-        theirs[i] = fcl.distance(body, probe, fcl.DistanceRequest(), fcl.DistanceResult()) + radius
-    print(f"FCL: random order {(time.process_time() - begin) / CALLS * 1e6:.1f} us, ", end="")
-    error = np.abs(theirs - distances["facet"][:CALLS]).max()
-    print(f"its distances differ from those of the facets by up to {error:.1e} m")
-    assert np.abs(distances["smooth"] - (np.linalg.norm(points, axis=1) - 1.0)).max() < 1e-6
+    for i, point in enumerate(points):
+        probe.setTranslation(point)
+        found[i] = fcl.distance(body, probe, fcl.DistanceRequest(), fcl.DistanceResult()) + RADIUS
+    return (time.process_time() - begin) / len(points) * 1e6, found
+
+
+def coal_distances(mesh: Mesh, points: Array) -> tuple[float, Array]:
+    """The same."""
+    import coal
+
+    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for vertex in mesh.vertices:
+        vertices.append(vertex)
+    for triangle in mesh.triangles.tolist():
+        triangles.append(coal.Triangle(*triangle))
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(triangles), len(vertices))
+    model.addSubModel(vertices, triangles)
+    model.endModel()
+    probe, here, there = coal.Sphere(RADIUS), coal.Transform3s(), coal.Transform3s()
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    found = np.empty(len(points))
+    begin = time.process_time()
+    for i, point in enumerate(points):
+        there.setTranslation(point)
+        result.clear()
+        found[i] = coal.distance(model, here, probe, there, request, result) + RADIUS
+    return (time.process_time() - begin) / len(points) * 1e6, found
+
+
+def trimesh_distances(mesh: Mesh, points: Array) -> tuple[float, Array]:
+    """The same, of all points in one call."""
+    body = trimesh.Trimesh(mesh.vertices, mesh.triangles, process=False)
+    trimesh.proximity.closest_point(body, points[:1])  # makes its tree
+    begin = time.process_time()
+    _, found, _ = trimesh.proximity.closest_point(body, points)
+    return (time.process_time() - begin) / len(points) * 1e6, found

@@ -170,3 +170,19 @@ def test_vertices_at_one_place_are_joined_whatever_their_zero(tmp_path: Path) ->
     corners[::2] = np.where(corners[::2] == 0.0, -0.0, corners[::2])
     path = written(tmp_path, "p.obj", obj(corners.reshape(-1, 3), np.arange(36).reshape(-1, 3)))
     assert isinstance(read_mesh(path, 1.0), Mesh)
+
+
+def test_the_solids_of_a_text_file_are_one_mesh(tmp_path: Path) -> None:
+    def solid(name: str, shift: float) -> str:
+        lines = [f"solid {name}"]
+        for face in FACES:
+            lines += ["facet normal 0 0 0", "outer loop"]
+            lines += [f"vertex {' '.join(repr(float(x)) for x in CUBE[i] + [shift, 0.0, 0.0])}" for i in face]
+            lines += ["endloop", "endfacet"]
+        return "\n".join([*lines, f"endsolid {name}", ""])
+
+    one = written(tmp_path, "one.stl", solid("one", 0.0).encode())
+    two = written(tmp_path, "two.stl", (solid("one", 0.0) + solid("two", 3.0)).encode())
+    assert len(read_mesh(one, 1.0).triangles) == 12
+    mesh = read_mesh(two, 1.0)
+    assert len(mesh.triangles) == 24 and mesh.volume == pytest.approx(2.0) and mesh.size[0] == pytest.approx(4.0)

@@ -80,6 +80,14 @@ typedef struct {
 #define CC_MOST_TRIED 8  /* steps that an importer may take back at once and is found to repeat */
 #define CC_ITERATING 100 /* steps */
 
+#if CC_CLOCKS /* in FMI 3.0 */
+/* What the importer knows of a clock that counts down: 1 if it has read the interval to the moment of the next tick, s,
+ * and that interval. */
+typedef struct {
+    double is_told, moment, interval;
+} CcTold;
+#endif
+
 #define CC_STATE_MEMBER(name, is_whole, least, greatest) double name;
 
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
@@ -95,6 +103,9 @@ typedef struct {
 #endif
 #if CC_RECORDS
     CcRecords records; /* which change in few steps */
+#endif
+#if CC_CLOCKS
+    CcTold told[CC_CLOCKS]; /* intervals of clocks that count down */
 #endif
 } CcState;
 

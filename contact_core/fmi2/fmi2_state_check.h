@@ -39,7 +39,7 @@ CC_RARE int cc_refuse_number(Instance *instance, const char *name, double value)
 /* Whether a variable can have the value. */
 CC_RARE int cc_is_value(const CcVariable *v, double value)
 {
-    if (!cc_is_finite(value) || (v->type == CC_BOOLEAN && value != 0.0 && value != 1.0)
+    if (!cc_is_finite(value) || ((v->type == CC_BOOLEAN || v->type == CC_CLOCK) && value != 0.0 && value != 1.0)
         || ((v->type == CC_INTEGER || v->type == CC_ENUMERATION)
             && !(cc_is_whole(value) && value <= 2147483647.0)))
         return 0;
@@ -65,6 +65,14 @@ CC_RARE int cc_check_state_numbers(Instance *instance, const CcState *state)
     for (int i = 0; i < CC_TEXTS; i++)
         if (((const char *)state->texts[i])[8 * CC_TEXT_WORDS - 1])
             return cc_refuse_number(instance, cc_texts[i].name, 0.0);
+#endif
+#if CC_CLOCKS
+    for (int i = 0; i < CC_CLOCKS; i++) {
+        const CcTold *told = &state->told[i];
+        if (!(told->is_told == 0.0 || told->is_told == 1.0) || !cc_is_finite(told->moment)
+            || !(told->interval >= 0.0 && told->interval <= CC_HUGE))
+            return cc_refuse_number(instance, "told", told->interval);
+    }
 #endif
 #if CC_RECORDS
     if (!cc_are_records(&state->records, CC_VARIABLES))

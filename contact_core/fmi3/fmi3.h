@@ -9,11 +9,16 @@
  * Event mode   of co-simulation, if the importer uses it: discrete inputs and tunable parameters change there only.
  *              fmi3UpdateDiscreteStates accepts the point with what was set, so outputs that follow the memory of the
  *              element are those behind the event.
- * Absent       Types, clocks, configuration and scheduled execution, which these FMUs do not have (fmi3_absent.h). */
+ * Clocks       of elements that declare some (fmi3_clocks.h).
+ * Absent       Types, configuration and scheduled execution, which these FMUs do not have, and clocks of those that
+ *              declare none (fmi3_absent.h). */
 #ifndef CC_FMI3_H
 #define CC_FMI3_H
 
 #include "../fmi2/fmi2_model_exchange.h"
+#if CC_CLOCKS
+#include "fmi3_clocks.h"
+#endif
 
 const char *fmi3GetVersion(void) { return fmi3Version; }
 
@@ -133,6 +138,27 @@ static fmi3Status cc_accept_event(Instance *instance, const char *function)
     return status;
 }
 
+/* Accept the point at which input clocks tick, if any do, and deactivate them: the instant behind the tick, which is
+ * accepted next, is a point of its own. */
+static fmi3Status cc_end_ticks(Instance *instance, const char *function)
+{
+#if CC_CLOCKS
+    int any = 0, jumped;
+    for (int i = 0; i < CC_CLOCKS; i++)
+        any |= cc_is_ticking(instance, i);
+    if (!any)
+        return fmi3OK;
+    fmi3Status status = instance->now.type == fmi2CoSimulation ? cc_accept_event(instance, function)
+                                                               : cc_accept_point(instance, function, &jumped);
+    for (int i = 0; i < CC_CLOCKS && status == fmi3OK; i++)
+        cc_deactivate(instance, i);
+    return status;
+#else
+    (void)instance, (void)function;
+    return fmi3OK;
+#endif
+}
+
 fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *discreteStatesNeedUpdate,
                                     fmi3Boolean *terminateSimulation, fmi3Boolean *nominalsOfContinuousStatesChanged,
                                     fmi3Boolean *valuesOfContinuousStatesChanged, fmi3Boolean *nextEventTimeDefined,
@@ -146,8 +172,9 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *discreteStatesN
     CC_NEED(1, nextEventTimeDefined);
     CC_NEED(1, nextEventTime);
     fmi2EventInfo info = {0};
-    fmi3Status status =
-        cc_is_co_simulation(c) ? cc_accept_event(instance, function) : fmi2NewDiscreteStates(c, &info);
+    fmi3Status status = cc_end_ticks(instance, function);
+    if (status == fmi3OK)
+        status = cc_is_co_simulation(c) ? cc_accept_event(instance, function) : fmi2NewDiscreteStates(c, &info);
     if (status != fmi3OK)
         return status;
     if (cc_is_co_simulation(c))
@@ -161,13 +188,20 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *discreteStatesN
     return fmi3OK;
 }
 
-fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c) { return fmi2EnterContinuousTimeMode(c); }
+fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c)
+{
+    CC_ENTER_OF_AS("fmi3EnterContinuousTimeMode", fmi2ModelExchange, CC_EVENT);
+    fmi3Status status = cc_end_ticks(instance, function);
+    return status == fmi3OK ? fmi2EnterContinuousTimeMode(c) : status;
+}
 
 /* What was set after fmi3UpdateDiscreteStates still belongs to the event. */
 fmi3Status fmi3EnterStepMode(fmi3Instance c)
 {
     CC_ENTER_OF_AS("fmi3EnterStepMode", fmi2CoSimulation, CC_EVENT);
-    fmi3Status status = cc_accept_event(instance, function);
+    fmi3Status status = cc_end_ticks(instance, function);
+    if (status == fmi3OK)
+        status = cc_accept_event(instance, function);
     instance->importer.substeps = 0;
     if (status == fmi3OK)
         instance->now.mode = CC_STEP_COMPLETE;

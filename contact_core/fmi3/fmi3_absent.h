@@ -1,5 +1,5 @@
 /* The functions of FMI 3.0 for what these FMUs do not have: without variables of a type nothing can be read or set,
- * and everything else is an error, with a message. */
+ * and everything else is an error, with a message.  Of clocks that an FMU has, fmi3_clocks.h defines the functions. */
 #ifndef CC_FMI3_ABSENT_H
 #define CC_FMI3_ABSENT_H
 
@@ -56,7 +56,16 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference valueReference
         return cc_refuse(instance, fmi3Error, "%s: this FMU " what, function);                                         \
     }
 
-#define CC_NO_CLOCKS "has no clocks"
+#if CC_CLOCKS
+#define CC_ABSENT_CLOCKS(Name, arguments)
+#define CC_NO_SET_CLOCKS "has no clock whose interval or shift an importer sets"
+#define CC_NO_PARTITIONS "has clocks that fmi3SetClock activates, and no scheduled execution"
+#else
+#define CC_ABSENT_CLOCKS(Name, arguments) CC_ABSENT_FUNCTION(Name, "has no clocks", arguments)
+#define CC_NO_SET_CLOCKS "has no clocks"
+#define CC_NO_PARTITIONS "has no clocks"
+#endif
+
 #define CC_NO_CONFIGURATION "has no structural parameters"
 #define CC_IN_DESCRIPTION "has the dependencies of its variables in modelDescription.xml only"
 
@@ -69,37 +78,37 @@ CC_ABSENT_FUNCTION(GetVariableDependencies, CC_IN_DESCRIPTION,
                    (fmi3Instance c, fmi3ValueReference dependent, size_t elementIndicesOfDependent[],
                     fmi3ValueReference independents[], size_t elementIndicesOfIndependents[],
                     fmi3DependencyKind dependencyKinds[], size_t nDependencies))
-CC_ABSENT_FUNCTION(GetClock, CC_NO_CLOCKS,
-                   (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-                    fmi3Clock values[]))
-CC_ABSENT_FUNCTION(SetClock, CC_NO_CLOCKS,
-                   (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-                    const fmi3Clock values[]))
-CC_ABSENT_FUNCTION(GetIntervalDecimal, CC_NO_CLOCKS,
-                   (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-                    fmi3Float64 intervals[], fmi3IntervalQualifier qualifiers[]))
-CC_ABSENT_FUNCTION(GetIntervalFraction, CC_NO_CLOCKS,
-                   (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-                    fmi3UInt64 counters[], fmi3UInt64 resolutions[], fmi3IntervalQualifier qualifiers[]))
-CC_ABSENT_FUNCTION(GetShiftDecimal, CC_NO_CLOCKS,
-                   (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-                    fmi3Float64 shifts[]))
-CC_ABSENT_FUNCTION(GetShiftFraction, CC_NO_CLOCKS,
-                   (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-                    fmi3UInt64 counters[], fmi3UInt64 resolutions[]))
-CC_ABSENT_FUNCTION(SetIntervalDecimal, CC_NO_CLOCKS,
+CC_ABSENT_CLOCKS(GetClock,
+                 (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+                  fmi3Clock values[]))
+CC_ABSENT_CLOCKS(SetClock,
+                 (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+                  const fmi3Clock values[]))
+CC_ABSENT_CLOCKS(GetIntervalDecimal,
+                 (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+                  fmi3Float64 intervals[], fmi3IntervalQualifier qualifiers[]))
+CC_ABSENT_CLOCKS(GetIntervalFraction,
+                 (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+                  fmi3UInt64 counters[], fmi3UInt64 resolutions[], fmi3IntervalQualifier qualifiers[]))
+CC_ABSENT_CLOCKS(GetShiftDecimal,
+                 (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+                  fmi3Float64 shifts[]))
+CC_ABSENT_CLOCKS(GetShiftFraction,
+                 (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+                  fmi3UInt64 counters[], fmi3UInt64 resolutions[]))
+CC_ABSENT_FUNCTION(SetIntervalDecimal, CC_NO_SET_CLOCKS,
                    (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
                     const fmi3Float64 intervals[]))
-CC_ABSENT_FUNCTION(SetIntervalFraction, CC_NO_CLOCKS,
+CC_ABSENT_FUNCTION(SetIntervalFraction, CC_NO_SET_CLOCKS,
                    (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
                     const fmi3UInt64 counters[], const fmi3UInt64 resolutions[]))
-CC_ABSENT_FUNCTION(SetShiftDecimal, CC_NO_CLOCKS,
+CC_ABSENT_FUNCTION(SetShiftDecimal, CC_NO_SET_CLOCKS,
                    (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
                     const fmi3Float64 shifts[]))
-CC_ABSENT_FUNCTION(SetShiftFraction, CC_NO_CLOCKS,
+CC_ABSENT_FUNCTION(SetShiftFraction, CC_NO_SET_CLOCKS,
                    (fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
                     const fmi3UInt64 counters[], const fmi3UInt64 resolutions[]))
-CC_ABSENT_FUNCTION(ActivateModelPartition, CC_NO_CLOCKS,
+CC_ABSENT_FUNCTION(ActivateModelPartition, CC_NO_PARTITIONS,
                    (fmi3Instance c, fmi3ValueReference clockReference, fmi3Float64 activationTime))
 
 #pragma GCC diagnostic pop

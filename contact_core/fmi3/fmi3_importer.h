@@ -49,7 +49,7 @@ typedef struct {
 
 #define CC_FUNCTION static __attribute__((unused))
 #define CC_GUID_NAME "instantiationToken"
-#define CC_TYPE_NAMES {"Float64", "Int32", "Boolean", "Enumeration"}
+#define CC_TYPE_NAMES {"Float64", "Int32", "Boolean", "Enumeration", "Clock"}
 
 #define CC_CALLED(name) CC_CALLED_##name
 #define CC_CALLED_SetDebugLogging "fmi3SetDebugLogging"

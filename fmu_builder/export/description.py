@@ -170,7 +170,7 @@ def causality(v: Variable) -> dict[str, str]:
         return {"causality": "parameter", "variability": v.kind, "initial": "exact"}
     if v.kind == "calculated":
         return {"causality": "calculatedParameter", "variability": "tunable", "initial": "calculated"}
-    variability = "continuous" if v.type == "real" and v.kind != "memory" else "discrete"
+    variability = "continuous" if v.type == "real" and v.kind != "memory" and not v.clocks else "discrete"
     if v.kind == "input":
         return {"causality": "input", "variability": variability}
     return {"causality": "output" if v.is_output else "local", "variability": variability, "initial": "calculated"}

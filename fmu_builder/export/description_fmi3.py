@@ -23,8 +23,9 @@ from fmu_builder.export.description import (
 )
 from fmu_builder.export.fmi3_variables import INDICATORS, Fmi3Variable, fmi3_variables
 from fmu_builder.export.model_tables import log_categories
+from fmu_builder.model.clocks import Clock
 from fmu_builder.model.declaration import value_text
-from fmu_builder.model.model import ElementModel, Model
+from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.step_advice import HELD_FORCE
 
 _CAPABILITIES = {
@@ -122,8 +123,24 @@ def _enumerations(root: etree._Element, variables: Iterable[Fmi3Variable]) -> No
             etree.SubElement(enumeration, "Item", name=literal, value=str(value))
 
 
+def _clock(v: Variable, clock: Clock) -> etree._Element:
+    """Any input clock can be deactivated again: what follows from it is computed anew."""
+    attributes = {"causality": causality(v)["causality"], "intervalVariability": clock.variability}
+    if clock.kind != "output":
+        attributes["canBeDeactivated"] = "true"
+    if clock.kind == "constant":
+        attributes |= {"intervalDecimal": number(clock.interval), "shiftDecimal": number(clock.shift)}
+    if clock.resolution:
+        counters = {"intervalCounter": clock.interval_counter, "shiftCounter": clock.shift_counter}
+        attributes |= {"supportsFraction": "true", "resolution": str(clock.resolution)}
+        attributes |= {key: str(value) for key, value in counters.items()}
+    return etree.Element("Clock", name=v.name, valueReference=str(v.index), description=v.description, **attributes)
+
+
 def _variable(one: Fmi3Variable) -> etree._Element:
     v = one.first
+    if v.clock is not None:
+        return _clock(v, v.clock)
     kind = causality(v)
     attributes = type_attributes(v)
     if v.kind in ("fixed", "tunable", "input"):
@@ -132,6 +149,10 @@ def _variable(one: Fmi3Variable) -> etree._Element:
         attributes["derivative"] = str(v.derivative)
     if v.reinit:
         attributes["reinit"] = "true"
+    if v.clocks:
+        attributes["clocks"] = " ".join(map(str, v.clocks))
+    if v.previous >= 0:
+        attributes["previous"] = str(v.previous)
     if kind["causality"] in ("output", "local") and kind["variability"] == "continuous":
         attributes["intermediateUpdate"] = "true"
     element = etree.Element(
@@ -176,6 +197,11 @@ def _structure(model: Model, variables: Sequence[Fmi3Variable]) -> etree._Elemen
             depends = [i for v in derivatives for i in known_of(model, v)]
             add("ContinuousStateDerivative", array_of[derivatives[0].index], depends)
     for one in variables:
+        if one.first.previous >= 0:
+            etree.SubElement(structure, "ClockedState", valueReference=str(one.reference))
+    for one in variables:
+        if one.first.clocks:  # gets its first value at a tick
+            continue
         if one.first.kind in ("state", "derivative", "calculated") or one.first.is_output:
             add("InitialUnknown", one.reference, [i for v in one.scalars for i in initial_dependencies(model, v)])
     add_texts("InitialUnknown", with_parameters=True)

@@ -253,6 +253,8 @@ def start_text(v: Variable) -> str:
 
 def variable_range(v: Variable) -> str:
     """The allowed range in words, empty if there is none."""
+    if v.clock is not None:
+        return f"{v.clock.variability} clock in FMI 3.0"
     if v.type == "bool":
         return ""
     if v.type == "enum":

@@ -26,7 +26,14 @@ from pydantic_core import PydanticUndefined
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import VariableRow, model_rows, variable_rows
-from fmu_builder.export.probe_page import CAPABILITY_COLUMNS, COLUMNS, capability_rows, check_rows
+from fmu_builder.export.probe_page import (
+    CAPABILITY_COLUMNS,
+    CLOCK_COLUMNS,
+    COLUMNS,
+    capability_rows,
+    check_rows,
+    clock_rows,
+)
 from fmu_builder.files import write_whole
 from fmu_builder.model.assembly_format import Expose, read_assembly
 from fmu_builder.model.declaration import Choices, Declaration, StructureEntry, choice_values, forms, unmet, value_text
@@ -342,6 +349,7 @@ def generated() -> dict[Path, Callable[[], str]]:
         },
         guide / "probes.md": {
             "probes": lambda: "\n".join(markdown_table(COLUMNS, check_rows())),
+            "clocks": lambda: "\n".join(markdown_table(CLOCK_COLUMNS, clock_rows())),
             "capabilities": lambda: "\n".join(markdown_table(CAPABILITY_COLUMNS, capability_rows())),
         },
         guide / "assemblies.md": {

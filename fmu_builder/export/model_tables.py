@@ -21,6 +21,12 @@ _KINDS = {
     "memory": "CC_MEMORY",
 }
 _TYPES = {"real": "CC_REAL", "int": "CC_INTEGER", "bool": "CC_BOOLEAN", "enum": "CC_INTEGER"}
+_CLOCKS = {
+    "input": "CC_CLOCK_INPUT",
+    "output": "CC_CLOCK_OUTPUT",
+    "constant": "CC_CLOCK_CONSTANT",
+    "countdown": "CC_CLOCK_COUNTDOWN",
+}
 _HUGE = "1.7976931348623157e308"
 
 # Standard categories that contact_core logs in; an element adds its own.
@@ -77,7 +83,7 @@ def model_tables(model: Model, fmi: Fmi = 2) -> str:
         "#define MODEL_TABLES_H",
         "",
         f"enum {{ {', '.join(dict.fromkeys(_KINDS.values()))} }};",
-        "enum { CC_REAL, CC_INTEGER, CC_BOOLEAN, CC_ENUMERATION }; /* FMI 2.0 takes enumerations for integers */",
+        "enum { CC_REAL, CC_INTEGER, CC_BOOLEAN, CC_ENUMERATION, CC_CLOCK }; /* the last two in FMI 3.0 only */",
         "",
         "typedef struct {",
         "    const char *unit;",
@@ -133,8 +139,10 @@ def _texts(model: Model) -> list[str]:
 
 def _tables_of_fmi3(model: Model) -> list[str]:
     """What contact_core/fmi3 needs: the switches, and how many scalars each variable has, where one has several."""
-    switches = [v.index for v in model.variables if v.type == "bool" and v.kind == "output" and not v.hidden]
+    computed = [v for v in model.variables if v.type == "bool" and v.kind == "output" and not v.hidden]
+    switches = [v.index for v in computed if v.clock is None and not v.clocks]
     lines = [
+        *_clocks(model),
         f"#define CC_SWITCHES {len(switches)} /* Boolean variables that the FMU computes */",
         int_table("cc_switches", switches),
     ]
@@ -151,12 +159,43 @@ def _tables_of_fmi3(model: Model) -> list[str]:
     return lines
 
 
+def _clocks(model: Model) -> list[str]:
+    """The clocks, which contact_core/fmi3/fmi3_clocks.h reads."""
+    clocks = [(v, v.clock) for v in model.variables if v.clock is not None]
+    if not clocks:
+        return ["#define CC_CLOCKS 0"]
+    rows = (
+        f"    {{{v.index}u, {_CLOCKS[clock.kind]}, {max(clock.moment, 0)}, {max(clock.waits, 0)}, "
+        f"{c_number(clock.interval)}, {c_number(clock.shift)}, "
+        f"{clock.interval_counter}, {clock.shift_counter}, {clock.resolution}}},"
+        for v, clock in clocks
+    )
+    return [
+        f"#define CC_CLOCKS {len(clocks)}",
+        "enum { CC_CLOCK_INPUT, CC_CLOCK_OUTPUT, CC_CLOCK_CONSTANT, CC_CLOCK_COUNTDOWN };",
+        "typedef struct {",
+        "    unsigned reference;",
+        "    int kind, moment, waits; /* indices of the variables of a clock that counts down */",
+        "    double interval, shift; /* s, of a constant one */",
+        "    unsigned long long interval_counter, shift_counter, resolution; /* 0 without fractions */",
+        "} CcClock;",
+        "static const CcClock cc_clocks[] = {",
+        *rows,
+        "};",
+    ]
+
+
+def _type(v: Variable, fmi: Fmi) -> str:
+    if fmi == 3 and v.clock is not None:
+        return "CC_CLOCK"
+    return "CC_ENUMERATION" if fmi == 3 and v.type == "enum" else _TYPES[v.type]
+
+
 def _row(v: Variable, fmi: Fmi) -> str:
     """What a variable has in common with others, as a row of C."""
     strict = v.above is not None or v.below is not None
     unit = "" if v.unit.name == "1" else v.unit.name
     flags = ", ".join(str(int(flag)) for flag in (v.is_output, v.hidden, v.on_demand, strict, v.recorded))
-    kind = "CC_ENUMERATION" if fmi == 3 and v.type == "enum" else _TYPES[v.type]
-    kinds = f"{_KINDS[v.kind]}, {kind}, {flags}"
+    kinds = f"{_KINDS[v.kind]}, {_type(v, fmi)}, {flags}"
     bounds = ((v.min, f"-{_HUGE}"), (v.max, _HUGE), (v.above, f"-{_HUGE}"), (v.below, _HUGE))
     return f"    {{{c_literal(unit)}, {kinds}, {', '.join(c_number(bound, far) for bound, far in bounds)}}},"

@@ -9,6 +9,7 @@ from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import shipped
 
 COLUMNS = ("probe", "what it shows", "start values and inputs", "steps", "result")
+CLOCK_COLUMNS = ("what it shows", "start values", "ticks of `tick`", "result at 1 s", "new countdowns")
 CAPABILITY_COLUMNS = ("capability", "ProbeStep", "ProbePlain", "for ProbePlain, a right importer")
 _LONGEST = 40  # characters of a name
 
@@ -18,6 +19,26 @@ def checks() -> list[dict[str, Any]]:
     tables: dict[str, Any] = read_toml(shipped("fmus") / "probes" / "expected.toml")
     defaults: dict[str, Any] = {"start": {}, "set": {}, "step": 0.1, "stop": 0.1, "status": "done", "outputs": {}}
     return [{**defaults, "tolerance": 0.0, "logged": {}, **one} for one in tables["check"]]
+
+
+def clock_checks() -> list[dict[str, Any]]:
+    """The runs of ProbeClock, each as the head of the file explains."""
+    tables: dict[str, Any] = read_toml(shipped("fmus") / "probes" / "expected.toml")
+    return [{"start": {}, **one} for one in tables["clock"]]
+
+
+def clock_rows() -> list[tuple[str, ...]]:
+    """The rows of the table, below CLOCK_COLUMNS."""
+    return [
+        (
+            one["what"],
+            _values(one["start"]),
+            ", ".join(f"{time:g}" for time in one["tick"]) + " s" * bool(one["tick"]),
+            _values(one["outputs"]),
+            str(one["calls"]),
+        )
+        for one in clock_checks()
+    ]
 
 
 def capabilities() -> dict[str, dict[str, str]]:

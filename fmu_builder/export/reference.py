@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from fmu_builder.export.element_docs import default_text, kind_table, markdown_table
+from fmu_builder.model.clocks import ClockEntry
 from fmu_builder.model.declaration import (
     VARIABLE_TABLES,
     Declaration,
@@ -42,6 +43,7 @@ SECTIONS: tuple[tuple[str, type[BaseModel], tuple[str, ...]], ...] = (
     ("[experiment]", DefaultExperiment, ("experiment",)),
     ("[structure]", StructureEntry, ("structure",)),
     ("Variables: " + ", ".join(f"[{name}]" for name in VARIABLE_TABLES), Variable, VARIABLE_TABLES),
+    ("Clocks", ClockEntry, ("inputs.beat", "inputs.alarm")),
     ("[ports]", Port, ("ports",)),
     ("States of a port", PortState, ("ports.shaft",)),
     ("What a port holds", Hold, ("ports.plane",)),

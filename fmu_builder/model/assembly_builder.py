@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.assembly import AssemblyModel, Part, end_of_variable, shared_types
 from fmu_builder.model.assembly_format import CheckedAssembly, default_experiment
+from fmu_builder.model.clocks import NO_CLOCK
 from fmu_builder.model.connectable import Ends, PortUse, SlaveVariable
 from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration import Variable as Entry
@@ -420,6 +421,7 @@ class AssemblyBuilder:
                 initial=tuple(i + offset for i in v.initial),
                 derivative=v.derivative + offset if v.derivative >= 0 else -1,
                 held=self._held(part, v),
+                **NO_CLOCK,
             )
 
     def _held(self, part: Part, v: Variable) -> HeldForce | None:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 from pydantic_core import PydanticCustomError
 
 from fmu_builder.laws.rules import LawRules
+from fmu_builder.model.clocks import ClockEntry
 from fmu_builder.model.ports import roles_of
 
 Number = int | float
@@ -123,6 +124,9 @@ class Variable(Conditional):
         default=False,
         description="the state is constant where a right-hand side depends on it: the implicit method leaves it out",
     )
+    clock: ClockEntry | None = Field(default=None, description="of a Boolean: in FMI 3.0 it is a clock")
+    clocks: list[str] = Field(default=[], description="clocks at whose ticks alone an output or memory changes")
+    previous: str | None = Field(default=None, description="of a clocked output: memory that has its value before")
 
     def is_in(self, choices: Choices) -> bool:
         return super().is_in(choices) and not any(choices[slot] for slot in self.replaced_by)

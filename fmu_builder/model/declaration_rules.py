@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fmu_builder.c_names import C_KEYWORDS
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.model.clock_rules import clock_problems
 from fmu_builder.model.declaration import (
     QUOTED,
     VARIABLE_TABLES,
@@ -103,6 +104,8 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
                     add(table, name, what)
             if entry.initial is not None and (table != "states" or entry.start is not None):
                 add(table, name, "initial belongs to a state, in place of start")
+    for table, name, what in clock_problems(declaration):
+        add(table, name, what)
     given_texts = [name for name, text in declaration.texts.items() if text.kind]
     for name, text in declaration.texts.items():
         if name in declaration.variable_names():

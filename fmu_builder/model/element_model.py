@@ -11,6 +11,7 @@ from typing import Any
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.laws.c_source import kinks_of
 from fmu_builder.model.c_structs import Headers, headers_of, limits_of_doubles
+from fmu_builder.model.clocks import clock_links
 from fmu_builder.model.connectable import PortUse
 from fmu_builder.model.declaration import Declaration, DefaultExperiment, Depends, Port, applies
 from fmu_builder.model.declaration import Variable as Entry
@@ -245,6 +246,13 @@ def _scalars(
     derivatives = layout.indices(("der", *d.path)) if d.kind == "state" else groups
     numbered = d.each is not None and (recipe.sizes[d.each] > 1 or d.each in recipe.given_sizes)
     limits = limits_of_doubles(entry.struct, headers) if entry.struct and headers else ()
+    links = clock_links(
+        entry.clock,
+        entry.clocks,
+        entry.previous,
+        entry.output,
+        lambda name: patterns.group(patterns.declared(name, d.base).base, 0, None)[0],
+    )
     where, least_of_all, greatest_of_all = d.base, _LEAST.get(entry.type, entry.min), _greatest(entry)
     alike: dict[str, Any] = {  # all scalars of it have these
         "kind": d.kind,
@@ -261,6 +269,7 @@ def _scalars(
         "reinit": _is_reinit(entry, recipe),
         "constant_where_used": entry.constant_where_used,
         "recorded": d.is_recorded,
+        **links,
     }
     for i, (group, derivative_group) in enumerate(zip(groups, derivatives, strict=True)):
         for k, (index, derivative) in enumerate(zip(group, derivative_group, strict=True)):

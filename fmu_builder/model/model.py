@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from fmu_builder.model.clocks import Clock
 from fmu_builder.model.connectable import PortUse
 from fmu_builder.model.declaration import Declaration, DefaultExperiment
 from fmu_builder.model.layout import Layout
@@ -62,6 +63,9 @@ class Variable:
     constant_where_used: bool = False  # of a state: it does not change where a right-hand side depends on it
     recorded: bool = False  # of memory: of the contact of its place that ended last
     held: HeldForce | None = None  # of a stiffness or damping: what it is to the force at the ports
+    clock: Clock | None = None  # of a Boolean that is a clock in FMI 3.0
+    clocks: tuple[int, ...] = ()  # at whose ticks alone the value changes
+    previous: int = -1  # the variable with the value that a clocked one had before the tick, -1 if there is none
 
     @property
     def is_continuous_input(self) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from fmu_builder.export.reference import EXAMPLE, EXTENDS, PAGE, SECTIONS, c_functions, reference
+from fmu_builder.model.clocks import ClockEntry
 from fmu_builder.model.declaration import VARIABLE_TABLES, Hold, PortState, SlotChange
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.extends import Extends
@@ -39,6 +40,8 @@ def entries_of(model: type[BaseModel], tables: tuple[str, ...]) -> Iterator[dict
         ports = given["ports"].values()
         yield from (state for port in ports for state in port.get("states", {}).values() if model is PortState)
         yield from (port["holds"] for port in ports if model is Hold and "holds" in port)
+    elif model is ClockEntry:
+        yield from (entry["clock"] for entry in given["inputs"].values() if "clock" in entry)
     elif model is SlotChange:
         yield from (change for slot in given["slots"].values() for change in slot["changes"])
     else:

@@ -41,7 +41,7 @@ MOST = 24  # unknowns and knowns of which single derivatives are compared
 REFUSED = 2  # fmi2Discard, fmi3Discard; what is not below ends a run on both sides
 CO_SIMULATION, MODEL_EXCHANGE = 1, 0
 
-Kind = str  # real, int, enum, bool, text
+Kind = str  # real, int, enum, bool, text, clock
 # functions fmi2Get..., fmi2Set... of a kind, and what they take
 FAMILIES: dict[Fmi, dict[Kind, tuple[str, Any]]] = {
     2: {
@@ -61,7 +61,7 @@ FAMILIES: dict[Fmi, dict[Kind, tuple[str, Any]]] = {
 }
 TAGS = {
     **{"Real": "real", "Integer": "int", "Enumeration": "enum", "Boolean": "bool", "String": "text"},
-    **{"Float64": "real", "Int32": "int"},
+    **{"Float64": "real", "Int32": "int", "Clock": "clock"},
 }
 # what FMI 3.0 calls otherwise
 RENAMED = {
@@ -339,6 +339,10 @@ class Twins:
 
     def __init__(self, old: Library, new: Library) -> None:
         self.old, self.new, self.found = old, new, Found()
+        clocks = [v.name for v in new.variables.values() if v.kind == "clock"]  # none ticks
+        for name in clocks:
+            del new.variables[name], old.variables[name]
+        self._of_clocks = 3 * 8 * len(clocks)  # bytes at the end of a state of FMI 3.0
         scalars = [(name, v.kind, v.causality, v.variability) for v in new.variables.values() for name in v.scalars]
         listed = [(v.name, v.kind, v.causality, v.variability) for v in old.variables.values()]
         self.found.same("variables", sorted(listed), sorted(scalars))
@@ -437,9 +441,9 @@ class Twins:
                     break
 
     def compare_states(self, pair: Sequence[Instance], what: str) -> None:
-        """All numbers of the states; header and checksum are those of a version."""
+        """All numbers of the states; header, checksum and what is known of clocks are those of a version."""
         header = 8 + 8 + 4 + len(self.old.token) + 8
-        states = [one.state()[header:-8] for one in pair]
+        states = [one.state()[header : -8 - self._of_clocks * (one.fmi == 3)] for one in pair]
         for own in states[1:]:
             self.found.same(what, states[0], own)
         self.found.states += len(states[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import random
-from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_size_t, c_ubyte, c_uint, c_void_p
+from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,10 @@ INSTANCES, CALLS = 50, 120
 NUMBERS = (0.0, 1.0, -1.0, 1e-12, 1e-3, 0.3, 1e300, math.inf, math.nan)
 FAMILY = {"real": "Float64", "int": "Int32", "enum": "Int64", "bool": "Boolean"}
 TEXTS = (b"", b"a", "Größe 50 %s #r1#".encode(), b"\xff\xfe", 1023 * b"x", 1024 * b"x", None)
+CLOCK_CALLS = (
+    *("SetClock", "GetClock", "GetIntervalDecimal", "GetIntervalFraction", "GetShiftDecimal", "GetShiftFraction"),
+    *("SetIntervalDecimal", "SetIntervalFraction", "SetShiftDecimal", "SetShiftFraction"),
+)
 MODES = ("EnterEventMode", "EnterStepMode", "EnterContinuousTimeMode", "ExitInitializationMode", "Terminate", "Reset")
 
 
@@ -37,7 +41,9 @@ class Caller:
         self.one, self.chance, self.time = one, chance, 0.0
         self.states: list[c_void_p] = []
         known = [v for v in fmi3_variables(model) if v.name != "solver.max_substeps"]  # no step takes seconds
-        self.variables = [(v.reference, FAMILY[v.first.type], len(v.scalars)) for v in known]
+        self.variables = [
+            (v.reference, "Clock" if v.first.clock else FAMILY[v.first.type], len(v.scalars)) for v in known
+        ]
         self.strings = [model.reference_of(text) for text in model.texts]
         self.answers: set[tuple[str, int]] = set()
 
@@ -70,6 +76,16 @@ class Caller:
         references = (c_uint * max(len(chosen), 1))(*chosen)
         verb = self.chance.choice(("Get", "Set"))
         self.call(f"{verb}String", references, c_size_t(len(chosen)), values, c_size_t(size))
+
+    def clocks(self) -> None:
+        """Of all kinds and none, with room for one value more."""
+        known = [v for v in self.variables if v[1] == "Clock" or self.chance.random() < 0.02]
+        chosen = self.chance.choices(known, k=self.chance.randrange(4)) if known else []
+        room = [(c_uint64 * (len(chosen) + 1))(*(self.chance.randrange(2) for _ in chosen)) for _ in range(3)]
+        given = [None if self.chance.random() < 0.02 else one for one in room]
+        references = (c_uint * max(len(chosen), 1))(*(reference for reference, *_ in chosen))
+        name = self.chance.choice(CLOCK_CALLS if self.chance.random() < 0.6 else CLOCK_CALLS[:2])
+        self.call(name, references, c_size_t(len(chosen)), *given)
 
     def step(self) -> None:
         event, end, early, last = c_bool(), c_bool(), c_bool(), c_double(self.time)
@@ -133,6 +149,7 @@ class Caller:
     def run(self) -> None:
         kinds = [self.values, self.values, self.values, self.step, self.integrate, self.derivatives, self.state]
         kinds += [self.texts] if self.strings else []
+        kinds += [self.clocks] * 3 * any(family == "Clock" for _, family, _ in self.variables)
         for _ in range(CALLS):
             self.chance.choice((*kinds, self.mode))()
         for state in self.states:
@@ -141,7 +158,7 @@ class Caller:
 
 # What differs in the layer of FMI 3.0 or in the state, besides the assembly: Strings and all types; steps that are
 # discarded, fail or end the run; a force that is held over the step.
-CATALOGUE = ("ProbeFeedthrough", "ProbeStep", "PointSurface")
+CATALOGUE = ("ProbeFeedthrough", "ProbeStep", "ProbeClock", "PointSurface")
 
 
 def assembly(folder: Path) -> Model:
@@ -186,4 +203,5 @@ def test_no_call_of_fmi_3_does_harm(name: str, tmp_path: Path) -> None:
     done = {call for call, status in answers if status == OK}
     if model.texts:
         assert {("GetString", OK), ("SetString", OK), ("SetString", ERROR)} <= answers
-    assert {"DoStep", "SetFMUState", "DeserializeFMUState", "GetAdjointDerivative", "SetContinuousStates"} <= done
+    of_kind = set(CLOCK_CALLS[:6]) if name == "ProbeClock" else {"GetAdjointDerivative", "SetContinuousStates"}
+    assert {"DoStep", "SetFMUState", "DeserializeFMUState"} | of_kind <= done

@@ -1,0 +1,39 @@
+"""Closed forms behind the cases of this folder.  `python references.py` writes every *_ref.csv anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from fmu_builder import Trace, write_trace
+
+
+def ticks() -> Trace:
+    """What Booleans show that rise at some steps: values behind a step follow those at its beginning."""
+    t = np.arange(101, dtype=float) * 0.01
+    rises, falls = (10, 30, 50, 70), (15, 35, 55, 75)  # of tick, in steps
+    beat, echo, delay = (5, 25, 45, 65, 85), (33, 73), 0.03
+    rows = []
+    for k in range(101):
+        now = k - 1  # the beginning of the step that ends here
+        count = sum(one <= now for one in rises)
+        is_up = any(up <= now < down for up, down in zip(rises, falls, strict=True))
+        carries = [one for one in rises[1::2] if one <= now]
+        beats = [one for one in beat if one <= now]
+        echoes = [one for one in echo if one <= now]
+        sampled = t[beats[-1]] if beats else 0.0
+        echo_at = t[carries[-1]] + delay if carries else 0.0
+        waits = len(carries) > len(echoes)
+        rows.append((sampled, echo_at, count, is_up and count % 2 == 0, len(beats), len(echoes), waits))
+    names = ("sampled", "echo_at", "count", "carry", "beats", "echoes", "echo_waits")
+    provenance = {"case": "ticks", "formula": "rises of the inputs", "script": "references.py"}
+    return Trace(t, tuple(f"probe.{name}" for name in names), np.array(rows, dtype=float), {}, {}, provenance)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (ticks,)
+
+if __name__ == "__main__":
+    for case in CASES:
+        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")

@@ -61,10 +61,10 @@ CC_API const CcCopy *cc_connect(Real *block, const CcCopy *copy, const CcCopy *e
         Real *to = block + copy->target;
         const Real *from = block + copy->source;
         if (copy->adds)
-            for (int k = 0; k < copy->count; k++)
+            CC_ONE_BY_ONE for (int k = 0; k < copy->count; k++)
                 to[k] += from[k];
         else
-            for (int k = 0; k < copy->count; k++)
+            CC_ONE_BY_ONE for (int k = 0; k < copy->count; k++)
                 to[k] = from[k];
     }
     return copy;

@@ -51,6 +51,7 @@ CC_STRUCTS /* generated: memory that is a C struct has its size */
 CC_API void cc_evaluate(Element *e, int on_demand)
 {
     Real *block = (Real *)e;
+    const volatile Real *rates_of = block; /* taken one by one, as CC_ONE_BY_ONE: neighbours would be copied in pairs */
     laws_calculate(e);
     if (CC_HAS_RATES && !on_demand)
         rates(e);
@@ -59,7 +60,7 @@ CC_API void cc_evaluate(Element *e, int on_demand)
     derivatives(e);
     CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
         if (cc_state_rates[i] >= 0)
-            block[cc_state_derivatives[i]] = block[cc_state_rates[i]];
+            block[cc_state_derivatives[i]] = rates_of[cc_state_rates[i]];
 }
 
 #endif

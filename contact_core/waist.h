@@ -41,12 +41,18 @@
 
 #include <stddef.h>
 
-/* In front of loops over the states in what every evaluation does.  Few states are taken one by one, for two at once
- * would wait until both have been stored. */
-#if CC_STATES <= 8
+/* In front of loops over values that have just been computed: two at once would wait until both have been stored. */
+#if defined __clang__
+#define CC_ONE_BY_ONE _Pragma("clang loop vectorize(disable)")
+#else
+#define CC_ONE_BY_ONE
+#endif
+
+/* In front of loops over the states in what every evaluation does. */
+#if CC_STATES <= 16
 #define CC_STATE_LOOP CC_UNROLL
-#elif CC_STATES <= 32 && defined __clang__
-#define CC_STATE_LOOP _Pragma("clang loop vectorize(disable)")
+#elif CC_STATES <= 32
+#define CC_STATE_LOOP CC_ONE_BY_ONE
 #else
 #define CC_STATE_LOOP
 #endif

@@ -47,6 +47,13 @@ CC_API Real cc_norm(const Real a[3])
 CC_API void cc_rotation(const Real quaternion[4], Real R[3][3])
 {
     double scale = cc_scale(quaternion, 4);
+    int turned = re(quaternion[1]) != 0.0 || re(quaternion[2]) != 0.0 || re(quaternion[3]) != 0.0;
+    if (!CC_IS_DUAL && !turned && scale == 1.0) { /* as of a fixed ground: what the formula gives */
+        CC_UNROLL for (int i = 0; i < 3; i++)
+            CC_UNROLL for (int j = 0; j < 3; j++)
+                R[i][j] = i == j;
+        return;
+    }
     Real q[4] = {quaternion[0] * scale, quaternion[1] * scale, quaternion[2] * scale, quaternion[3] * scale};
     Real s = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     Real wx = s * q[0] * q[1], wy = s * q[0] * q[2], wz = s * q[0] * q[3];

@@ -126,7 +126,9 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
     __builtin_memcpy(z_end, instance->z_1, sizeof instance->z_end);
     for (int i = 0; i < CC_INDICATORS; i++) {
         double z_0 = instance->z_0[i], slope = instance->z_slope[i], bend = z_end[i] - z_0 - slope;
-        double turn = bend != 0.0 ? -0.5 * slope / bend : 0.0, least = z_0 + 0.5 * slope * turn;
+        if (!(cc_abs(slope) < 2.0 * cc_abs(bend)))
+            continue; /* most turn outside of the substep, if at all: nothing to divide */
+        double turn = -0.5 * slope / bend, least = z_0 + 0.5 * slope * turn;
         double near = cc_min(cc_abs(z_0), cc_abs(z_end[i])), noise = step->tolerance * cc_indicator_nominals[i];
         if (!(turn > 0.0 && turn < 1.0) || (z_0 > 0.0) != (z_end[i] > 0.0) || (z_0 > 0.0 ? least : -least) > 0.1 * near
             || (near <= noise && cc_abs(least) <= noise))

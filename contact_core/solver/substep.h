@@ -8,6 +8,12 @@
 #define CC_LEDGER_SHARE 1e-3 /* relative error of a ledger that rounding turns on and off, */
 #define CC_SURE_REFUSALS 3   /* after so many refusals in a row */
 
+#if CC_INDICATORS <= 16
+#define CC_INDICATOR_LOOP CC_UNROLL
+#else
+#define CC_INDICATOR_LOOP CC_ONE_BY_ONE
+#endif
+
 /* Error allowed in state i, in its unit: tolerance * max(|x| before, |x| behind, the way it moves, its nominal value).
  * The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
  * right-hand side depends on, may err by CC_LEDGER_SHARE where rounding turns what it sums up on and off: shorter
@@ -49,6 +55,16 @@ static double cc_zero_of_parabola(double z_0, double slope, double z_1, double s
     return one < other ? one : other;
 }
 
+/* 1 if all indicators are on the sides of the beginning of the substep, and none is 0 or no number. */
+static int cc_is_on_same_sides(const Instance *instance)
+{
+    const double *z_0 = instance->z_0, *z_1 = instance->z_1;
+    int same = 1;
+    CC_INDICATOR_LOOP for (int i = 0; i < CC_INDICATORS; i++)
+        same &= z_0[i] * z_1[i] > 0.0;
+    return same;
+}
+
 /* Indicators at the block, which stands at `share` of the substep: the share at which the first zero is expected,
  * CC_NO_ZERO if none has been crossed.  At a stage that is a step along the slope at the beginning, to_slope = 1/share
  * and the indicators' slopes over the substep are kept; else it is 0. */
@@ -61,6 +77,8 @@ static double cc_expected_zero(Instance *instance, CcStep *step, double share, d
     CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
     for (int i = 0; i < CC_INDICATORS && to_slope > 0.0; i++)
         instance->z_slope[i] = (z_1[i] - z_0[i]) * to_slope;
+    if (cc_is_on_same_sides(instance))
+        return first;
     for (int i = 0; i < CC_INDICATORS; i++) {
         if (CC_PYTHON && (z_0[i] != z_0[i] || z_1[i] != z_1[i]))
             step->is_lost = 1;

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Client, KilledWorker, WorkerPlugin
+from distributed.comm import get_address_host_port
 
-from fmu_builder.errors import Problem, ToolError
+from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.studies import work
 from fmu_builder.studies.work import Batch, Done, FileStore, Job, versions
 
@@ -43,12 +44,14 @@ class Plugin(WorkerPlugin):  # type: ignore[misc]
 class Cluster:
     """The workers of a scheduler.   files: of the FMUs, by hash; address: of the scheduler
 
-    Raises ToolError where it does not answer, has no workers, or one of them has other versions."""
+    Raises InputError for what is no address, ToolError where the scheduler does not answer, has no workers, or one of
+    them has other versions."""
 
     blames_all = False
 
     def __init__(self, job: Job, files: Mapping[str, Path], address: str) -> None:
         self._job, self._address = job, address
+        _check_address(address)
         try:
             self._client = Client(address, timeout=_ANSWER, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
@@ -139,6 +142,18 @@ class Cluster:
             problems.append(Problem(f"{where}: worker {worker}", f"{what}; {repair}"))
         if problems:
             raise ToolError(problems)
+
+
+def _check_address(address: str) -> None:
+    """Before the client, which would not end without a scheduler that it can look for."""
+    try:
+        _, port = get_address_host_port(address)
+        fault = "" if 0 < port < 2**16 else f"no port has the number {port}"
+    except ValueError as error:
+        fault = _first_line(error)
+    if fault:
+        what = f"is no address of a scheduler ({fault}); `dask scheduler` prints its own, as tcp://10.0.0.1:8786"
+        raise InputError(Problem(f"--scheduler {address}", what))
 
 
 def _first_line(error: BaseException) -> str:

@@ -282,6 +282,12 @@ def test_a_scheduler_that_does_not_answer_is_an_error(monkeypatch: pytest.Monkey
         study(bounce(3), scheduler=address)
 
 
+@pytest.mark.parametrize("address", ["here", "http://127.0.0.1:8787/status", "tcp://127.0.0.1", "127.0.0.1:87870"])
+def test_what_is_no_address_of_a_scheduler_is_refused_at_once(address: str) -> None:
+    with pytest.raises(InputError, match=rf"--scheduler {address}: is no address of a scheduler .*; `dask scheduler`"):
+        study(bounce(3), scheduler=address)
+
+
 # ---- the communication step ----------------------------------------------------------------------------------------
 
 

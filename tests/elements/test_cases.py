@@ -32,6 +32,7 @@ LONG = (  # 1.5 to 4 s each; test_systems.py runs the last two every day
     "systems/trolley_in_guide",
 )
 OF_PROBES = {  # what is ten percent greater
+    "probe_clock/ticks": ("every = 2", "every = 3"),
     "probe_event/doses": ('"ProbeEvent"', '{ recipe = "ProbeEvent", start = { dose = 1.1 } }'),
     "probe_feedthrough/values": ("real_tunable = 2", "real_tunable = 2.2"),
     "probe_loop/ring": ("gain = -0.5", "gain = -0.55"),

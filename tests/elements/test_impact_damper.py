@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fmi2 import Fmu, load_shipped
+from fmpy import simulate_fmu
 from numpy.typing import NDArray
 from running import Running, Values
 
 from fmu_builder import run
 from fmu_builder.cosim.validation import run_case
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
@@ -181,3 +183,27 @@ def test_the_prototype_passes_the_cases_of_the_element_and_fails_for_a_softer_wa
             result = run_case(name, tmp_path / f"{name}.toml")
             assert result.failure is None
             assert result.passed == (name == case)
+
+
+@pytest.mark.slow
+def test_an_assembly_with_a_mesh_has_the_same_trace_with_its_damper_in_either_language(
+    recipes: dict[str, Path], tmp_path: Path
+) -> None:
+    """A prototype compiles the bytes of the mesh like an FMU in C."""
+    parts = {"bead": "PointMass", "bowl": "PointMeshBowl", "slider": "SliderMass"}
+    places = {name: (shipped("fmus") / f"{recipe}.toml").as_posix() for name, recipe in parts.items()}
+    traces = {}
+    for language, recipe in recipes.items():
+        lines = ['connections = [["bead.p", "bowl.point"], ["slider.p", "damper.p"]]', "[parts]"]
+        lines += [f"{name} = {{ recipe = '{place}' }}" for name, place in places.items() if name != "bead"]
+        lines.append(f"bead = {{ recipe = '{places['bead']}', start = {{ r0 = ['0 mm', 0, '-99 mm'] }} }}")
+        lines.append(f"damper = {{ recipe = '{recipe.as_posix()}', start = {{ w0 = 1 }} }}")
+        lines += ["[expose.outputs]", "height = 'bead.p.r'", "force = 'bowl.normal_force'", "loose = 'damper.x'"]
+        path = tmp_path / language / "Both.toml"
+        path.parent.mkdir()
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        traces[language] = simulate_fmu(str(host_fmu(path)), stop_time=0.2, output_interval=0.01)
+    c, python = traces["c"], traces["python"]
+    assert c["force"].max() > 12.0 and np.ptp(c["height[3]"]) > 1e-4 and np.ptp(c["loose"]) > 1e-3
+    for name in c.dtype.names:
+        np.testing.assert_array_equal(python[name], c[name], err_msg=name)

@@ -232,8 +232,17 @@ forceZone = 0.1
 """,
 )
 
+# a bowl of triangles: constants from a file that the assembler reads, and the search in single and double precision
+MESH_BOWL = Motion(
+    "PointMeshBowl",
+    {"point.r": ((-0.06, 0.06), (-0.06, 0.06), (-0.105, -0.07)), "point.v": SPEED} | SURFACE,
+    counted="in_contact",
+    steps=5_000,
+)
+
 MOTIONS = (
     POINT_MASS,
+    MESH_BOWL,
     POINT_SURFACE,
     THREE_POINTS,
     SHAKEN_BALL,

@@ -11,6 +11,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from fmu_builder.export.binaries import check_library, merge_universal, read_lib
 from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.fmu import content_guid
 from fmu_builder.export.generate import fmu_sources, write_sources
+from fmu_builder.export.objects import included
 from fmu_builder.export.toolchain import (
     PLATFORMS,
     Compiler,
@@ -144,13 +146,13 @@ def compiled(
         files["element.c"] += "/* edited */\n"
         files["model_guid.h"] = files["model_guid.h"].replace("{", "{0")[:-4] + '}"\n'
         _, edited = timed(compile_all)
-        new = sorted(path.stem for path in objects() - before)
+        new = sorted(path.stem.split("-")[0] for path in objects() - before)
     cache_folder.cache_clear()
     yield Compiled(*((1.0, 1.0) if is_literal else (1.7, 3.0)), cold, edited, new, libraries)
 
 
 def objects() -> set[Path]:
-    return set((cache_folder() / "objects").glob("*/o/*/*.o*"))
+    return {*(cache_folder() / "objects").glob("*/o/*/*.o*"), *(cache_folder() / "host").glob("*.o")}
 
 
 @pytest.mark.slow
@@ -375,8 +377,8 @@ def test_a_file_in_place_of_the_compiler_cache_is_survived(new_cache: Path, tmp_
     assert (tmp_path / "tiny" / "tiny.so").is_file()
 
 
-def test_memory_functions_are_compiled_once_and_survive_damage(new_cache: Path, tmp_path: Path, zig: Compiler) -> None:
-    """Of two FMUs; the bytes of a library do not depend on whether the cache holds the object."""
+def test_kept_objects_are_compiled_once_and_survive_damage(new_cache: Path, tmp_path: Path, zig: Compiler) -> None:
+    """Of two FMUs; the bytes of a library do not depend on whether the cache holds the objects."""
     write_sources(TINY, tmp_path / "tiny")
 
     def library() -> bytes:
@@ -385,15 +387,33 @@ def test_memory_functions_are_compiled_once_and_survive_damage(new_cache: Path, 
         ]
 
     first = library()
-    (kept,) = (new_cache / "host").iterdir()
-    good, file = kept.read_bytes(), kept.stat().st_ino
-    assert library() == first and kept.stat().st_ino == file
-    scramble(kept)
-    assert library() == first and kept.read_bytes() == good
-    kept.unlink()
-    kept.parent.rmdir()
-    kept.parent.write_text("not a folder")
+    room = new_cache / "host"
+    kept = {path: (path.read_bytes(), path.stat().st_ino) for path in room.iterdir()}
+    assert sorted(path.stem.split("-")[0] for path in kept) == ["freestanding", "more", "tiny"]
+    assert library() == first and all(path.stat().st_ino == file for path, (_, file) in kept.items())
+    for path, (good, _) in kept.items():
+        scramble(path)
+        assert library() == first and path.read_bytes() == good
+    shutil.rmtree(room)
+    room.write_text("not a folder")
     assert library() == first
+
+
+def test_an_object_is_kept_until_something_changes_that_it_includes(tmp_path: Path) -> None:
+    texts = {
+        "layer.c": '#include "room/a.h"\n#include "b.h"\n#include "absent.h"\n',
+        "room/a.h": '#  include "c.h"\n#include <system.h>\n#define CC_FILE "d.h"\n',
+        "b.h": '#include "layer.c"\n',
+        "room/c.h": "",
+        "c.h": "",
+        "d.h": '/* #include "other.h" */\n',
+        "other.h": "",
+        "system.h": "",
+    }
+    write_sources(texts, tmp_path)
+    found = included(tmp_path, "layer.c")
+    assert found.keys() == {"layer.c", "room/a.h", "b.h", "room/c.h", "c.h", "d.h"}
+    assert all(text.decode() == texts[name] for name, text in found.items())
 
 
 @pytest.fixture

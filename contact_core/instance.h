@@ -5,6 +5,7 @@
 
 #include "model_tables.h" /* generated: CcVariable and all of its tables, log categories */
 #include "base/text.h"
+#include "modes.h"
 #include "waist.h"
 
 #include "contact_record.h" /* counts of waist.h */
@@ -14,19 +15,6 @@
 
 /* In front of what is called seldom: one small copy.  The FMI layer is most of what has to be compiled for an FMU. */
 #define CC_RARE __attribute__((noinline, cold)) static
-
-/* Modes of FMI 2.0, as bits so that a function can name those it is legal in. */
-enum {
-    CC_INSTANTIATED = 1,
-    CC_INITIALIZATION = 2,
-    CC_STEP_COMPLETE = 4, /* co-simulation */
-    CC_ERROR = 8, /* a step, an event or the initialization failed; fmi2SetFMUstate, fmi2Reset, fmi2FreeInstance help */
-    CC_TERMINATED = 16,
-    CC_EVENT = 32,      /* model exchange; co-simulation of FMI 3.0 */
-    CC_CONTINUOUS = 64, /* model exchange */
-    CC_ANY = 127,
-    CC_UPDATE = 128 /* FMI 3.0: inside of a step, while the importer looks at an accepted substep; not in CC_ANY */
-};
 
 /* An element may have the switch `capabilities` of [structure]: false leaves out what FMI 2.0 makes optional. */
 #if defined CAPABILITIES && !CAPABILITIES
@@ -147,6 +135,9 @@ struct CcHost {
     double u[CC_ROSENBROCK_STAGES][CC_STATES]; /* solutions of the stages */
 #endif
     double dual[2 * CC_VARIABLES];
+#if CC_ALL_STATUSES
+    CcDeferred deferred;
+#endif
 };
 
 typedef struct CcHost Instance;
@@ -241,7 +232,7 @@ static void cc_send(const CcImporter *importer, const char *name, fmi2Status sta
 __attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status status, const char *category,
                                                  const char *format, va_list arguments)
 {
-    if (status < fmi2Error) {
+    if (status < fmi2Error || CC_IS_PENDING(status)) {
         int index = 0;
         while (index < CC_LOG_CATEGORIES && !cc_same(category, cc_log_categories[index]))
             index++;

@@ -75,6 +75,13 @@ enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 #define cc_inputs_at CC_HOST_ENTRY(inputs_at)
 #define cc_fail CC_HOST_ENTRY(fail)
 #define cc_stop CC_HOST_ENTRY(stop)
+#ifndef CC_MODEL_DATA
+#define cc_corrupt CC_HOST_ENTRY(corrupt)
+#define cc_defer CC_HOST_ENTRY(defer)
+#else /* the FMU of an assembly answers neither */
+#define cc_corrupt cc_fail
+#define cc_defer(host, questions) ((void)(host), (void)(questions))
+#endif
 
 /* Log a message in a declared category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with 3. */
 CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int level, const char *category,
@@ -87,6 +94,16 @@ CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const
  * ends: 1 if the simulation has to end, 0 if the importer may go on from here; the latter has no effect at the end of a
  * step and in model exchange. */
 CC_HIDDEN __attribute__((format(printf, 3, 4))) void cc_stop(CcHost *host, int ends, const char *format, ...);
+
+#ifndef CC_MODEL_DATA
+/* Nothing can be computed any more, by any instance: fmi2Fatal.  For an element with the switch `statuses` (accept
+ * only). */
+CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_corrupt(CcHost *host, const char *format, ...);
+
+/* The step that is made is answered with fmi2Pending until the importer has asked for a status so often (accept only).
+ * No effect in model exchange and in FMI 3.0.  For an element with the switch `statuses`. */
+CC_HIDDEN void cc_defer(CcHost *host, int questions);
+#endif
 
 /* Length of the communication steps over which the motion at the ports is held, s; 0 where it is not: in model
  * exchange, in an assembly, with derivatives of the inputs, and before the first step. */

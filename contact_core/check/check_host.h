@@ -28,4 +28,10 @@ void cc_fail(CcHost *host, const char *format, ...)
 
 void cc_stop(CcHost *host, int ends, const char *format, ...) { (void)host, (void)ends, (void)format; }
 
+#ifndef CC_MODEL_DATA
+void cc_corrupt(CcHost *host, const char *format, ...) { (void)host, (void)format; }
+
+void cc_defer(CcHost *host, int questions) { (void)host, (void)questions; }
+#endif
+
 #endif

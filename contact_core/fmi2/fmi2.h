@@ -10,12 +10,13 @@
 #ifndef CC_FMI2_H
 #define CC_FMI2_H
 
+#include "../all_statuses.h"
 #include "../sensitivity.h"
 #if CC_PYTHON
 #include "python_host.h"
 #endif
 
-CC_RARE const char *cc_mode_name(double mode)
+CC_RARE const char *cc_mode_name(int mode)
 {
     return mode == CC_INSTANTIATED     ? "instantiated"
            : mode == CC_INITIALIZATION ? "initialization mode"
@@ -24,6 +25,8 @@ CC_RARE const char *cc_mode_name(double mode)
            : mode == CC_CONTINUOUS     ? "continuous-time mode"
            : mode == CC_UPDATE         ? "intermediate update mode"
            : mode == CC_ERROR          ? "error"
+           : mode == CC_IN_PROGRESS    ? "step in progress"
+           : mode == CC_CORRUPT        ? "fatal error"
                                        : "terminated";
 }
 
@@ -32,8 +35,8 @@ CC_RARE const char *cc_type_name(int type) { return type == fmi2CoSimulation ? "
 /* The reason of a refusal; not in the macro, which fifty functions use. */
 CC_RARE fmi2Status cc_refuse_mode(Instance *instance, const char *function)
 {
-    return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", function,
-                     cc_mode_name(instance->now.mode));
+    cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", function, cc_mode_name(CC_MODE(instance)));
+    return CC_FAILURE;
 }
 
 CC_RARE fmi2Status cc_refuse_type(Instance *instance, const char *function)
@@ -54,7 +57,7 @@ CC_RARE fmi2Status cc_refuse_null(Instance *instance, const char *function, cons
     Instance *instance = (Instance *)c;                                                                                \
     if (!instance)                                                                                                     \
         return fmi2Error;                                                                                              \
-    if (!((int)instance->now.mode & (modes)))                                                                          \
+    if (!(CC_MODE(instance) & (modes)))                                                                                \
     return cc_refuse_mode(instance, function)
 
 /* The same for a function that only one type of instance has. */
@@ -65,7 +68,7 @@ CC_RARE fmi2Status cc_refuse_null(Instance *instance, const char *function, cons
         return fmi2Error;                                                                                              \
     if (instance->now.type != (fmi_type))                                                                              \
         return cc_refuse_type(instance, function);                                                                     \
-    if (!((int)instance->now.mode & (modes)))                                                                          \
+    if (!(CC_MODE(instance) & (modes)))                                                                                \
     return cc_refuse_mode(instance, function)
 
 /* Both by the name of the function in FMI 2.0, without fmi2. */
@@ -92,7 +95,7 @@ CC_RARE fmi2Status cc_refuse_capability(Instance *instance, const char *function
 CC_FUNCTION fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
                                            const fmi2String categories[])
 {
-    CC_ENTER(SetDebugLogging, CC_ANY);
+    CC_ENTER(SetDebugLogging, CC_ANY | CC_IN_PROGRESS);
     CC_NEED(nCategories, categories);
     fmi2Status status = fmi2OK;
     unsigned wanted = nCategories ? 0u : ~0u;
@@ -162,6 +165,10 @@ CC_RARE Instance *cc_instantiate(const char *function, const char *name, fmi2Typ
                               "%s: the " CC_GUID_NAME " is '%s', but this binary belongs to '%s': "
                               "modelDescription.xml and binary are from different builds",
                               function, guid ? guid : "(NULL)", CC_GUID);
+#if CC_ALL_STATUSES
+    if (cc_is_corrupt)
+        return cc_no_instance(importer, name, "%s: the FMU has answered " CC_FATAL_NAME, function);
+#endif
 #if CC_PYTHON
     CcText why = {0};
     if (!cc_load_python(name, resources, &why))

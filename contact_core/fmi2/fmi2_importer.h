@@ -9,8 +9,11 @@ typedef fmi2CallbackFunctions CcImporter;
 #define CC_FUNCTION /* of the standard: exported */
 #define CC_CALLED(name) "fmi2" #name
 #define CC_GUID_NAME "GUID"
+#define CC_FATAL_NAME "fmi2Fatal"
 #define CC_TYPE_NAMES {"Real", "Integer", "Boolean"}
 #define CC_LENGTH(vr) 1 /* scalars of a variable */
+#define CC_CAN_DEFER 1 /* a step may be answered with fmi2Pending */
+#define CC_IS_PENDING(status) ((status) == fmi2Pending)
 #define CC_STEP_MODES CC_STEP_COMPLETE /* of a co-simulation between initialization and end */
 #define CC_SHOW(instance, t_c, tau, length, t_end) (void)(tau) /* an accepted substep to the importer: see fmi3/ */
 

@@ -88,7 +88,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
     }
     if (failures) {
         cc_return(instance);
-        return fmi2Error;
+        return CC_FAILURE;
     }
     instance->now.accepted = block[0];
     instance->now.changed = instance->now.jumped = 0.0;
@@ -104,7 +104,7 @@ CC_FUNCTION fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean 
     (void)noSetFMUStatePriorToCurrentPoint;
     int jumped;
     if (cc_accept_point(instance, CC_CALLED(CompletedIntegratorStep), &jumped) != fmi2OK)
-        return fmi2Error;
+        return CC_FAILURE;
     *enterEventMode = jumped ? fmi2True : fmi2False;
     *terminateSimulation = instance->now.ended != 0.0 ? fmi2True : fmi2False;
     return fmi2OK;
@@ -125,7 +125,7 @@ CC_FUNCTION fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eve
     CC_NEED(1, eventInfo);
     int jumped; /* the importer restarts after an event anyway */
     if (cc_accept_point(instance, CC_CALLED(NewDiscreteStates), &jumped) != fmi2OK)
-        return fmi2Error;
+        return CC_FAILURE;
     cc_remember_sides(instance);
     eventInfo->newDiscreteStatesNeeded = fmi2False;
     eventInfo->terminateSimulation = instance->now.ended != 0.0 ? fmi2True : fmi2False;
@@ -143,7 +143,7 @@ CC_FUNCTION fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
     CC_ENTER_OF(EnterContinuousTimeMode, fmi2ModelExchange, CC_EVENT);
     int jumped;
     if (cc_accept_point(instance, CC_CALLED(EnterContinuousTimeMode), &jumped) != fmi2OK)
-        return fmi2Error;
+        return CC_FAILURE;
     cc_remember_sides(instance);
     instance->now.mode = CC_CONTINUOUS;
     return fmi2OK;

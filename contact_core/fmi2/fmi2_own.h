@@ -126,8 +126,11 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
 
 fmi2Status fmi2CancelStep(fmi2Component c)
 {
-    CC_ENTER_OF(CancelStep, fmi2CoSimulation, CC_ANY);
-    return cc_refuse(instance, fmi2Error, "fmi2CancelStep: steps are never pending here");
+    CC_ENTER_OF(CancelStep, fmi2CoSimulation, CC_ANY | CC_IN_PROGRESS);
+    if (cc_is_deferred(instance))
+        return cc_cancel_step(instance);
+    return cc_refuse(instance, fmi2Error, CC_ALL_STATUSES ? "fmi2CancelStep: no step is pending"
+                                                          : "fmi2CancelStep: steps are never pending here");
 }
 
 CC_RARE fmi2Status cc_refuse_kind(Instance *instance, const char *function, fmi2StatusKind kind)
@@ -135,7 +138,17 @@ CC_RARE fmi2Status cc_refuse_kind(Instance *instance, const char *function, fmi2
     return cc_refuse(instance, fmi2Discard, "%s: the kind %d is not supported", function, (int)kind);
 }
 
-#define CC_ASKABLE (CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED)
+#define CC_ASKABLE (CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED | CC_IN_PROGRESS)
+
+/* The end of the last step that has been completed, s. */
+static double cc_last_time(Instance *instance)
+{
+#if CC_ALL_STATUSES
+    if (cc_is_deferred(instance))
+        return instance->deferred.begin;
+#endif
+    return cc_block(instance)[0];
+}
 
 /* The body of a fmi2Get*Status that answers one kind. */
 #define CC_STATUS_OF(name, kind, answer)                                                                               \
@@ -143,17 +156,19 @@ CC_RARE fmi2Status cc_refuse_kind(Instance *instance, const char *function, fmi2
     CC_NEED(1, value);                                                                                                 \
     if (s != (kind))                                                                                                   \
         return cc_refuse_kind(instance, function, s);                                                                  \
+    cc_count_question(instance);                                                                                       \
     *value = (answer);                                                                                                 \
     return fmi2OK
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value)
 {
-    CC_STATUS_OF(GetStatus, fmi2DoStepStatus, (fmi2Status)instance->now.last_status);
+    CC_STATUS_OF(GetStatus, fmi2DoStepStatus,
+                 cc_is_deferred(instance) ? fmi2Pending : (fmi2Status)instance->now.last_status);
 }
 
 fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *value)
 {
-    CC_STATUS_OF(GetRealStatus, fmi2LastSuccessfulTime, cc_block(instance)[0]);
+    CC_STATUS_OF(GetRealStatus, fmi2LastSuccessfulTime, cc_last_time(instance));
 }
 
 fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Integer *value)
@@ -165,12 +180,13 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Int
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
 {
-    CC_STATUS_OF(GetBooleanStatus, fmi2Terminated, instance->now.ended != 0.0 ? fmi2True : fmi2False);
+    CC_STATUS_OF(GetBooleanStatus, fmi2Terminated,
+                 instance->now.ended != 0.0 && !cc_is_deferred(instance) ? fmi2True : fmi2False);
 }
 
 fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2String *value)
 {
-    CC_STATUS_OF(GetStringStatus, fmi2PendingStatus, "");
+    CC_STATUS_OF(GetStringStatus, fmi2PendingStatus, cc_is_deferred(instance) ? "the step is in progress" : "");
 }
 
 #endif

@@ -147,7 +147,7 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
     if (failures) {
         cc_return_from_step(instance, &began);
         instance->now.last_status = fmi2Error;
-        return fmi2Error;
+        return cc_answer_step(instance, CC_FAILURE, t_c);
     }
     instance->now.sloped = instance->now.extrapolate;
     instance->now.extrapolate = 0.0;
@@ -155,7 +155,7 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
     instance->now.last_step = instance->stopped ? cc_block(instance)[0] - t_c : h;
     instance->now.steps_done += 1.0;
     instance->now.last_status = instance->stopped ? fmi2Discard : fmi2OK;
-    return (fmi2Status)instance->now.last_status;
+    return cc_answer_step(instance, (fmi2Status)instance->now.last_status, t_c);
 }
 
 #endif

@@ -14,6 +14,7 @@ typedef fmi3Status fmi2Status;
 #define fmi2Warning fmi3Warning
 #define fmi2Discard fmi3Discard
 #define fmi2Error fmi3Error
+#define fmi2Fatal fmi3Fatal
 
 typedef fmi3Instance fmi2Component;
 typedef fmi3FMUState fmi2FMUstate;
@@ -49,6 +50,9 @@ typedef struct {
 
 #define CC_FUNCTION static __attribute__((unused))
 #define CC_GUID_NAME "instantiationToken"
+#define CC_FATAL_NAME "fmi3Fatal"
+#define CC_CAN_DEFER 0 /* FMI 3.0 has no fmi2Pending */
+#define CC_IS_PENDING(status) 0
 #define CC_TYPE_NAMES {"Float64", "Int32", "Boolean", "Enumeration", "Clock"}
 
 #define CC_CALLED(name) CC_CALLED_##name

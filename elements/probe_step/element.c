@@ -24,6 +24,9 @@ static void indicators(const Element *e, Indicators *z)
     z->end = until(e, e->end_at, 0);
     z->fail = until(e, e->fail_at, 0);
     z->alarm = until(e, e->alarm_at, re(e->warned) != 0.0);
+#if STATUSES
+    z->fatal = until(e, e->fatal_at, 0);
+#endif
 }
 
 static void start(Element *e)
@@ -52,6 +55,14 @@ static int accept(Element *e, CcHost *host, double step)
         e->warned = 1.0;
         cc_report(host, CC_WARNING, "alarms", "alarm_at = %g s is reached at %g s", re(e->alarm_at), re(e->time));
     }
+#if STATUSES
+    if (is_reached(e, e->pending_at, 0))
+        cc_defer(host, (int)re(e->questions));
+    if (is_reached(e, e->fatal_at, 0)) {
+        cc_corrupt(host, "fatal_at = %g s: all instances are lost", re(e->fatal_at));
+        return 0;
+    }
+#endif
     if (is_reached(e, e->fail_at, 0))
         cc_fail(host, "fail_at = %g s: the step across it fails", re(e->fail_at));
     else if (is_reached(e, e->end_at, 0))

@@ -35,6 +35,7 @@ from fmu_builder.cosim.extraction import Extraction
 from fmu_builder.cosim.fmi3.adaptor import Adaptor, function_of, kinds_of, name_in_fmi3, type_of
 from fmu_builder.cosim.isolation.limits import Limits
 from fmu_builder.cosim.isolation.process import IsolatedProcess
+from fmu_builder.cosim.pending_steps import waiting_step
 from fmu_builder.cosim.port_names import find_ports
 from fmu_builder.cosim.terminals import read_terminals
 from fmu_builder.errors import InputError, Problem, SlaveError
@@ -75,6 +76,7 @@ class SlaveDescription:
     varies_step: bool = False  # it declares canHandleVariableCommunicationStepSize
     shows_events: bool = False  # of an FMU for FMI 3.0: it may end steps at events, and its state can be restored
     interpolates: bool = False  # it declares canInterpolateInputs
+    asynchronous: bool = False  # it declares canRunAsynchronuously: its steps may be answered with fmi2Pending
     states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
     arrays: tuple[str, ...] = ()  # of an FMU for FMI 3.0: the names of its variables that are arrays
     kinds: Mapping[int, str] | None = None  # of an FMU for FMI 3.0: the types of its variables, by value reference
@@ -182,6 +184,7 @@ def read_slave(path: Path) -> SlaveDescription:
         shows_events=is_fmi3
         and bool(description.coSimulation.mightReturnEarlyFromDoStep and description.coSimulation.canGetAndSetFMUstate),
         interpolates=bool(description.coSimulation.canInterpolateInputs),
+        asynchronous=bool(description.coSimulation.canRunAsynchronuously),
         states_behind=_states_behind(description),
         kinds=kinds,
         arrays=tuple(v.name for v in description.modelVariables if v.dimensions),
@@ -373,6 +376,8 @@ class Slave:
             )
         finally:
             os.chdir(before)
+        if self.description.asynchronous and self._process is None:
+            loaded.dll.fmi2DoStep = waiting_step(loaded.dll)
         if adaptor is not None:
             adaptor.connect(loaded.dll)
             loaded.adaptor = adaptor  # as long as its library
@@ -416,6 +421,10 @@ class Slave:
         worst = [entry for entry in self.log if entry.status >= DISCARD] or self.log
         logged = "; ".join(dict.fromkeys(entry.text for entry in worst[-_SHOWN_MESSAGES:]))
         what = f"{call} {answer}" + (f" ({note})" if note else "")
+        if status == PENDING and not self.description.asynchronous:
+            what += ", which an FMU without canRunAsynchronuously must not"
+        elif status == PENDING:
+            what += "; the master waits for the step if the slave is not isolated"
         if self._process is not None and self._process.repair:
             what += f"; {self._process.repair}"
         if self.description.kinds is not None:

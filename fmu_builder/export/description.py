@@ -55,6 +55,8 @@ _PLAIN = {
     "canInterpolateInputs": "false",
     "maxOutputDerivativeOrder": "0",
 }
+# what it adds by the switch `statuses`
+_ALL_STATUSES = {"canRunAsynchronuously": "true"}
 
 
 def number(value: float) -> str:
@@ -80,8 +82,12 @@ def model_description(model: Model, guid: str) -> bytes:
     """modelDescription.xml.  Raises ToolError naming what the schema refuses."""
     root = description_root(model, "2.0", guid=guid)
     root.set("numberOfEventIndicators", str(len(model.indicators)))
-    is_plain = isinstance(model, ElementModel) and model.recipe.choices.get("capabilities") is False
-    different = {**(_OF_PROTOTYPES if model.is_prototype else {}), **(_PLAIN if is_plain else {})}
+    choices = model.recipe.choices if isinstance(model, ElementModel) else {}
+    different = {
+        **(_OF_PROTOTYPES if model.is_prototype else {}),
+        **(_PLAIN if choices.get("capabilities") is False else {}),
+        **(_ALL_STATUSES if choices.get("statuses") is True else {}),
+    }
     for interface, capabilities in _INTERFACES.items():
         own = {k: different.get(k, v) for k, v in capabilities.items()}
         element = etree.SubElement(root, interface, modelIdentifier=model.name, **own)

@@ -35,11 +35,17 @@ LOG_CATEGORIES = {
     "logStatusDiscard": "Values of inputs that were refused, calls that were answered with fmi2Discard",
     "logStatusError": "Calls that were answered with fmi2Error; logged also while logging is off",
 }
+# Beside them those of an element with the switch `statuses` of [structure].
+FATAL_CATEGORY = {"logStatusFatal": "Calls that were answered with fmi2Fatal; logged also while logging is off"}
+PENDING_CATEGORY = {"logStatusPending": "Steps that are answered with fmi2Pending"}  # not in FMI 3.0
 
 
 def log_categories(model: Model, fmi: Fmi = 2) -> dict[str, str]:
     """Names and descriptions of all categories this FMU logs in."""
-    return {**{name: text.replace("fmi2", f"fmi{fmi}") for name, text in LOG_CATEGORIES.items()}, **model.log}
+    found = dict(LOG_CATEGORIES)
+    if isinstance(model, ElementModel) and model.recipe.choices.get("statuses") is True:
+        found |= FATAL_CATEGORY | (PENDING_CATEGORY if fmi == 2 else {})
+    return {**{name: text.replace("fmi2", f"fmi{fmi}") for name, text in found.items()}, **model.log}
 
 
 def _law_tables(model: Model) -> list[str]:
@@ -76,7 +82,7 @@ def model_tables(model: Model, fmi: Fmi = 2) -> str:
     starts: dict[str, int] = {}
     start_of = [starts.setdefault(c_number(v.start), len(starts)) for v in model.variables]
     names, width, places = name_literals([v.name for v in model.variables] + [z.name for z in model.indicators])
-    categories = log_categories(model)
+    categories = log_categories(model, fmi)
     lines = [
         heading(model),
         "#ifndef MODEL_TABLES_H",

@@ -30,7 +30,7 @@ from fmu_builder.paths import catalogue, shipped
 # code (test_quick_builds.py, tests/platform/test_compilers.py).  The catalogue's are tested as users get them.
 QUICK = ("-O0",)
 
-OK, WARNING, DISCARD, ERROR = range(4)
+OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
 CO_SIMULATION, MODEL_EXCHANGE = 1, 0
 DO_STEP_STATUS, PENDING_STATUS, LAST_SUCCESSFUL_TIME, TERMINATED = range(4)
 THREE_POINTS = """
@@ -164,13 +164,16 @@ class Message:
 class Importer:
     """The importer's side: its callbacks, what it was told, what it gave away.
 
-    logger, memory: false hands a NULL instead.   places: how many allocations succeed, None for all."""
+    logger, memory: false hands a NULL instead, as waits does for stepFinished.   places: how many allocations succeed,
+    None for all.   finished: statuses that stepFinished has got"""
 
     logger: bool = True
     memory: bool = True
+    waits: bool = False
     places: int | None = None
     environment: int | None = None
     messages: list[Message] = field(default_factory=list)
+    finished: list[int] = field(default_factory=list)
     allocated: int = 0
     freed: int = 0
 
@@ -181,13 +184,14 @@ class Importer:
         self._logger = _LOGGER(self._log)
         self._allocate = _ALLOCATE(self._give)
         self._free = _FREE(self._take)
+        self._finished = _STEP_FINISHED(lambda environment, status: self.finished.append(status))
 
     def structure(self) -> CallbackFunctions:
         return CallbackFunctions(
             self._logger if self.logger else _LOGGER(),
             self._allocate if self.memory else _ALLOCATE(),
             self._free if self.memory else _FREE(),
-            _STEP_FINISHED(),
+            self._finished if self.waits else _STEP_FINISHED(),
             self.environment,
         )
 

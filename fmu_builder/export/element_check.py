@@ -38,7 +38,8 @@ from fmu_builder.model.model import ElementModel, Variable
 from fmu_builder.paths import shipped
 
 TIMEOUT = 60  # s; a check takes a tenth of one
-POINTS = 60  # to try; four times as many where dependencies that never show are looked for
+POINTS = 60  # to try; four times as many where dependencies that never show are looked for, fewer with large tables
+_LARGE = 2**20  # bytes of tables that halve this number, twice as many a third: an evaluation may search all of them
 _SHOWN_VALUES = 12
 
 
@@ -78,9 +79,10 @@ def _form(model: ElementModel) -> ElementModel:
 
 def _plan(guarded: Guarded, every: bool) -> Plan:
     model = guarded.model
+    large = sum(len(one.values) for one in model.constants if isinstance(one.values, bytes))
     return pack(
         model,
-        POINTS * (4 if every else 1),
+        POINTS * (4 if every else 1) // (1 + large // _LARGE),
         sets=declared_sets(model),
         memories=same_lists(_initial(model)),
         canaries=guarded.values,

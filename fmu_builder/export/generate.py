@@ -59,7 +59,8 @@ def check_sources(model: ElementModel) -> tuple[dict[str, str | bytes], tuple[st
     """File name -> content of what the build's check of the element compiles (contact_core/check), and which of these
     are compiled.  The names in them do not depend on the recipe's."""
     plain = replace(model, name=model.element_name, path=Path("check"))
-    generated = {"model_data.h": model_data(plain, "Check"), "model_guid.h": model_guid(plain, "")}
+    data = f"#define CC_CHECK 1\n{model_data(plain, 'Check')}"
+    generated = {"model_data.h": data, "model_guid.h": model_guid(plain, "")}
     compiled = ["check/check.c", "element_dual.c"]
     if large_constants(plain):
         generated["constants.c"] = constants_file(plain, ['#include "model_data.h"'])

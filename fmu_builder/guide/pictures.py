@@ -169,7 +169,24 @@ def terminals(folder: Path) -> None:
     (FOLDER / "terminals.svg").write_bytes((folder / "pull.svg").read_bytes())
 
 
-PICTURES: tuple[Callable[[Path], None], ...] = (fmi3, modelica, check, recording, ci, probes, terminals)
+def bodies(folder: Path) -> None:
+    """Speed and spin of the ball of the catalogue while it bounces, slips and rolls."""
+    fmu = str(build("BallOnFloor", folder, platforms=["host"]))
+    found = fmpy.simulate_fmu(fmu, output=["velocity[1]", "angular_velocity[2]", "position[3]"], output_interval=2e-3)
+    time = found["time"].tolist()
+    plot = Plot(
+        "A spinning ball of 642 samples bounces, slips and rolls", (0.0, 1.0), (-0.6, 1.2), "time, s", "m/s",
+        (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), (-0.5, 0.0, 0.5, 1.0),
+    )  # fmt: skip
+    speed, spin = found["velocity[1]"].tolist(), (0.1 * found["angular_velocity[2]"]).tolist()
+    plot.polyline(list(zip(time, speed, strict=True)), CURVES[0], "")
+    plot.polyline(list(zip(time, spin, strict=True)), CURVES[1], "")
+    plot.drawing.text((252, 62), "― speed", CURVES[0], 14)
+    plot.drawing.text((252, 222), "― spin times radius", CURVES[1], 14)
+    (FOLDER / "bodies.svg").write_text(plot.drawing.svg(), encoding="utf-8")
+
+
+PICTURES: tuple[Callable[[Path], None], ...] = (fmi3, modelica, check, recording, ci, probes, terminals, bodies)
 
 if __name__ == "__main__":
     for picture in PICTURES:

@@ -169,6 +169,26 @@ SURFACES: Mapping[str, type[TableModel]] = {
     "mesh": Mesh,
 }
 
+# ---- [body] of body_surface --------------------------------------------------------------------------------------
+
+
+class Skin(TableModel):
+    """The skin of a body, in an STL, OBJ or PLY file, by samples that each stand for their share of its area."""
+
+    file: str = Field(description="name of the file, beside the recipe; an open mesh is taken as it is")
+    unit: str = Field(description="unit of length of the numbers in it, which it does not name itself: `mm`")
+    scale: Annotated[Quantity, In("1", above=0.0)] = Field(default=1.0, description="factor on its size")
+    place: Annotated[Quantities, In("m")] = Field(
+        default=(0.0, 0.0, 0.0), description="(x, y, z) of its origin in the frame `body`"
+    )
+    samples: int | Literal["vertices"] = Field(
+        default=500, description="number of samples, 1 to 10000, evenly spread; or `vertices`: one at each of the mesh"
+    )
+    x: _Edge = Field(default=None, description="from and to, in the frame `body`, of the part that can touch")
+    y: _Edge = Field(default=None, description="the same along y")
+    z: _Edge = Field(default=None, description="the same along z")
+
+
 # ---- [line] of point_line_1 and point_line_2 ---------------------------------------------------------------------
 
 

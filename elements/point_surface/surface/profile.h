@@ -1,13 +1,5 @@
 /* What revolution and extrusion share: a profile of pieces, over whose corners the foot may jump.  `rival` is where it
  * may jump to. */
-#include "surfaces/profile.h"
-
-#define SURFACE_SPANS ((const CcSpan *)surface_profile)
-enum { SURFACE_SPAN_COUNT = sizeof surface_profile / (sizeof(CcSpan)) };
-_Static_assert(sizeof(CcSpan) == 12 * sizeof(double), "a span is 12 numbers of surface_profile");
-
-static inline void closest_in_frame(const Real local[3], const Real last[3], CcFoot *foot);
-
 #include "oriented.h"
 
 static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real n[3])

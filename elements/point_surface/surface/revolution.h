@@ -1,9 +1,6 @@
 /* A profile that turns about z. */
-#include "profile.h"
+#include "shared/revolution_foot.h"
 
-static inline void closest_in_frame(const Real local[3], const Real last[3], CcFoot *foot)
-{
-    cc_revolution(SURFACE_SPANS, SURFACE_SPAN_COUNT, (int)surface_profile_kind[0], surface_side[0], local, last, foot);
-}
+#include "profile.h"
 
 static inline void surface_edges(const Element *e, int i, Indicators *z) { profile_edges(e, i, z); }

@@ -1,0 +1,2 @@
+/* Heights over a grid: a patch whose parameters are x and y. */
+#include "patch.h"

@@ -1,0 +1,4 @@
+/* A profile that turns about z. */
+#include "shared/revolution_foot.h"
+
+#include "curved.h"

@@ -1,0 +1,4 @@
+/* A torus, surface_radius: of its circle, and of the tube. */
+#include "shared/torus_foot.h"
+
+#include "curved.h"

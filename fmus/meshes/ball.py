@@ -1,0 +1,26 @@
+"""Writes ball.stl, in mm: a ball of the radius 100, whose corners are the samples of BodySurface.
+
+Each of the twenty triangles of an icosahedron is divided into 64, and all are turned, so that no three corners lie in a
+plane of the axes.  They look outwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import trimesh
+
+RADIUS = 100.0
+TURN = np.array([[2.0, -1.0, 2.0], [2.0, 2.0, -1.0], [-1.0, 2.0, 2.0]]) / 3.0
+
+
+def ball() -> bytes:
+    sphere = trimesh.creation.icosphere(subdivisions=3, radius=RADIUS)
+    corners = (sphere.vertices @ TURN.T)[sphere.faces].astype("<f4")
+    records = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("spare", "<u2")])
+    records["corners"] = corners
+    return b"ball of radius 100 mm".ljust(80) + np.uint32(len(records)).tobytes() + records.tobytes()
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("ball.stl").write_bytes(ball())

@@ -7,13 +7,21 @@
  * minute to build a Windows C runtime for an executable, and a tenth of a second without one.
  *
  * The inputs come from integers, +, - and * only, which IEEE 754 rounds in one way; compile without fused multiply-add.
+ * FMI, 2 or 3, is the version of the FMU: trace_fmi2.h and trace_fmi3.h call it.  Its values hash to the same bits.
+ *
  * driver_config.h is written by test_platforms.py: LIBRARY, MODEL_GUID, STEP_COUNT, STEP_SIZE in s, REAL_INPUTS with
- * REAL_INPUT_LOW and _HIGH in SI, REALS, INTEGERS, BOOLEANS (value references, each with its _COUNT) and
- * COUNTED_BOOLEAN, an index into BOOLEANS or -1. */
+ * REAL_INPUT_LOW and _HIGH in SI, REALS, INTEGERS, BOOLEANS (value references, each with its _COUNT),
+ * ENUMERATIONS (those of INTEGERS) and COUNTED_BOOLEAN, an index into BOOLEANS or -1. */
 
 #include "driver_platform.h"
 
 #include "driver_config.h"
+
+#if FMI == 3
+#define GET_REALS "fmi3GetFloat64"
+#else
+#define GET_REALS "fmi2GetReal"
+#endif
 
 /* --- one line of text --------------------------------------------------------------------------------------------- */
 
@@ -51,10 +59,8 @@ static _Noreturn void print_line_and_exit(int exit_code)
 static char last_message[512]; /* a copy: the FMU may free its text after the call */
 static uint64_t step;
 
-static void logger(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category,
-                   fmi2String message, ...)
+static void keep_message(const char *message)
 {
-    (void)environment, (void)instance, (void)status, (void)category;
     size_t i = 0;
     for (; message && message[i] && i < sizeof last_message - 1; i++) last_message[i] = message[i];
     last_message[i] = '\0';
@@ -74,12 +80,12 @@ static _Noreturn void fail(const char *call, const char *fault)
     print_line_and_exit(1);
 }
 
-static void require_ok(fmi2Status status, const char *call)
+static void require_ok(int status, const char *call)
 {
     static const char *const faults[] = {"", " returned Warning", " returned Discard", " returned Error",
                                          " returned Fatal", " returned Pending"};
-    if (status == fmi2OK) return;
-    fail(call, (unsigned)status <= fmi2Pending ? faults[status] : " returned a status that FMI does not define");
+    if (status == 0) return;
+    fail(call, (unsigned)status < sizeof faults / sizeof *faults ? faults[status] : " returned a status that FMI does not define");
 }
 
 static void *require_function(void *library, const char *name)
@@ -135,7 +141,7 @@ static void hash_real(double value)
         uint64_t bits;
     } real = {value};
     /* not-a-number has other bits on ARM than on x86, so it must be named here instead of showing up as another hash */
-    if ((real.bits >> 52 & 0x7ff) == 0x7ff) fail("fmi2GetReal", " returned OK and a value that is not finite");
+    if ((real.bits >> 52 & 0x7ff) == 0x7ff) fail(GET_REALS, " returned OK and a value that is not finite");
     hash_bits(real.bits, 8);
 }
 
@@ -149,49 +155,29 @@ static double reals[AT_LEAST_ONE(REALS_COUNT)];
 static int integers[AT_LEAST_ONE(INTEGERS_COUNT)];
 static int booleans[AT_LEAST_ONE(BOOLEANS_COUNT)];
 
-#define FUNCTION(name) name##TYPE *name = (name##TYPE *)require_function(library, #name)
+#if FMI == 3
+#include "trace_fmi3.h"
+#else
+#include "trace_fmi2.h"
+#endif
 
 static _Noreturn void run(void)
 {
-    static fmi2CallbackFunctions callbacks = {logger, allocate, release, NULL, NULL};
     uint64_t generator = 1, steps_ok = 0, steps_counted = 0;
-
     void *library = load_library(LIBRARY);
     if (!library) fail(LIBRARY, " does not load");
-    FUNCTION(fmi2Instantiate);
-    FUNCTION(fmi2SetupExperiment);
-    FUNCTION(fmi2EnterInitializationMode);
-    FUNCTION(fmi2ExitInitializationMode);
-    FUNCTION(fmi2SetReal);
-    FUNCTION(fmi2GetReal);
-    FUNCTION(fmi2GetInteger);
-    FUNCTION(fmi2GetBoolean);
-    FUNCTION(fmi2DoStep);
-    FUNCTION(fmi2Terminate);
-    FUNCTION(fmi2FreeInstance);
-
-    fmi2Component fmu = fmi2Instantiate("trace", fmi2CoSimulation, MODEL_GUID, NULL, &callbacks, fmi2False, fmi2False);
-    if (!fmu) fail("fmi2Instantiate", " returned NULL");
-    require_ok(fmi2SetupExperiment(fmu, fmi2False, 0.0, 0.0, fmi2False, 0.0), "fmi2SetupExperiment");
-    require_ok(fmi2EnterInitializationMode(fmu), "fmi2EnterInitializationMode");
-    require_ok(fmi2ExitInitializationMode(fmu), "fmi2ExitInitializationMode");
-
+    begin(library);
     for (step = 0; step < STEP_COUNT; step++) {
         move_inputs(motion, inputs, &generator);
-        if (REAL_INPUTS_COUNT > 0) require_ok(fmi2SetReal(fmu, REAL_INPUTS, REAL_INPUTS_COUNT, inputs), "fmi2SetReal");
-        require_ok(fmi2DoStep(fmu, (double)step * STEP_SIZE, STEP_SIZE, fmi2True), "fmi2DoStep");
+        make_step();
         steps_ok++;
-        if (REALS_COUNT > 0) require_ok(fmi2GetReal(fmu, REALS, REALS_COUNT, reals), "fmi2GetReal");
-        if (INTEGERS_COUNT > 0) require_ok(fmi2GetInteger(fmu, INTEGERS, INTEGERS_COUNT, integers), "fmi2GetInteger");
-        if (BOOLEANS_COUNT > 0) require_ok(fmi2GetBoolean(fmu, BOOLEANS, BOOLEANS_COUNT, booleans), "fmi2GetBoolean");
+        get_values();
         for (size_t i = 0; i < REALS_COUNT; i++) hash_real(reals[i]);
         for (size_t i = 0; i < INTEGERS_COUNT; i++) hash_bits((uint32_t)integers[i], 4);
         for (size_t i = 0; i < BOOLEANS_COUNT; i++) hash_bits((uint32_t)booleans[i], 4);
         if (COUNTED_BOOLEAN >= 0 && booleans[COUNTED_BOOLEAN >= 0 ? COUNTED_BOOLEAN : 0]) steps_counted++;
     }
-
-    require_ok(fmi2Terminate(fmu), "fmi2Terminate");
-    fmi2FreeInstance(fmu);
+    end();
     add_number(hash, 16, 16);
     add_text(" ");
     add_number(steps_ok, 10, 1);

@@ -8,7 +8,8 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,21 @@ class Mesh:
     numbers: Indices
     neighbours: Indices
     dropped: int = 0
+    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # what takes long to compute
+
+    @cached_property
+    def areas(self) -> Floats:
+        """Shape (m,), m2."""
+        return np.asarray(np.linalg.norm(self._doubled, axis=1) / 2.0)
+
+    @cached_property
+    def normals(self) -> Floats:
+        """Shape (m, 3): the unit normals of triangles."""
+        return np.asarray(self._doubled / (2.0 * self.areas)[:, None])
+
+    @cached_property
+    def _doubled(self) -> Floats:
+        return doubled_areas(self.vertices, self.triangles)
 
     @property
     def is_closed(self) -> bool:
@@ -57,7 +73,7 @@ class Mesh:
     @property
     def area(self) -> float:
         """m2"""
-        return float(np.linalg.norm(doubled_areas(self.vertices, self.triangles), axis=1).sum() / 2.0)
+        return float(self.areas.sum())
 
     @property
     def volume(self) -> float:
@@ -205,25 +221,27 @@ def _edges(vertices: Floats, triangles: Indices) -> tuple[Indices, Faults]:
     count = len(triangles)
     start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
     low, high = np.minimum(start, end), np.maximum(start, end)
-    order = np.argsort(low * len(vertices) + high, kind="stable")
-    key = (low * len(vertices) + high)[order]
+    key = low * len(vertices) + high
+    order = np.argsort(key)
+    key = key[order]
     begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    uses = np.diff(np.append(begins, len(key)))
+    uses, first = np.diff(np.append(begins, len(key))), np.minimum.reduceat(order, begins)
     pairs = begins[uses == 2]
-    one, two = order[pairs], order[pairs + 1]
+    one = first[uses == 2]
+    two = order[pairs] + order[pairs + 1] - one
     neighbours = np.full(3 * count, -1)
     neighbours[one], neighbours[two] = two // 3, one // 3
     turned = one[start[one] == start[two]]
-    border, branching = order[begins[uses == 1]], order[begins[uses > 2]]
+    border, branching = first[uses == 1], first[uses > 2]
 
     along = vertices[np.roll(triangles, -1, axis=1)] - vertices[triangles]
     longest = (along**2).sum(axis=2).max(axis=1)
     flat = np.flatnonzero(np.linalg.norm(doubled_areas(vertices, triangles), axis=1) <= FLAT * longest)
     again = (neighbours.reshape(-1, 3) == neighbours[::3, None]).all(axis=1)  # at all edges the same, or an open one
-    again[np.concatenate([turned, order[np.isin(key, key[begins[uses > 2]])]]) // 3] = True
+    again[np.concatenate([turned, order[np.repeat(uses > 2, uses)]]) // 3] = True
     doubtful = np.flatnonzero(again)
-    _, first = np.unique(np.sort(triangles[doubtful], axis=1), axis=0, return_index=True)
-    duplicate = np.delete(doubtful, first)
+    _, single = np.unique(np.sort(triangles[doubtful], axis=1), axis=0, return_index=True)
+    duplicate = np.delete(doubtful, single)
 
     firsts = {"border": border, "branching": branching, "turned": turned, "flat": 3 * flat, "duplicate": 3 * duplicate}
     places = tuple((kind, _place(vertices[start[one.min()]])) for kind, one in firsts.items() if len(one))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.model.mesh import Floats, Indices, Mesh, doubled_areas
+from fmu_builder.model.mesh import Floats, Indices, Mesh
 
 WIDTH = 8  # boxes of a node
 _MOST_LEVELS = 8
@@ -26,7 +26,7 @@ def pack_mesh(mesh: Mesh, crease: float = math.pi / 6, curved: bool = True) -> b
 
     curved   False: its triangles stay flat"""
     creased = creases(mesh, crease)
-    corner, places, normals = corners(mesh, creased)
+    corner, places, normals = corners(mesh, crease)
     at = [mesh.vertices[mesh.triangles[:, k]] for k in range(3)]
     order = _tree_order((at[0] + at[1] + at[2]) / 3.0)
     size = float(mesh.size.max())
@@ -86,8 +86,10 @@ def _greatest(points: Sequence[Floats]) -> Floats:
 
 def _first_uses(corner: Indices) -> Indices:
     """Corners in the order in which they are used first."""
-    found, first = np.unique(corner.ravel(), return_index=True)
-    return np.asarray(found[np.argsort(first)])
+    uses = corner.ravel()
+    first = np.empty(int(uses.max()) + 1, np.int64)
+    first[uses[::-1]] = np.arange(len(uses))[::-1]  # the last assignment stays
+    return np.argsort(first)
 
 
 # ---- corners, normals, creases ---------------------------------------------------------------------------------------
@@ -95,28 +97,36 @@ def _first_uses(corner: Indices) -> Indices:
 
 def creases(mesh: Mesh, angle: float) -> NDArray[np.bool_]:
     """Shape (m, 3): edge k is a crease, where the normals on both sides differ by more than the angle."""
-    normals = doubled_areas(mesh.vertices, mesh.triangles)
-    normals /= np.linalg.norm(normals, axis=1)[:, None]
-    found = np.zeros(mesh.neighbours.shape, bool)
-    for k in range(3):
-        inner = mesh.neighbours[:, k] >= 0
-        cosine = np.einsum("ij,ij->i", normals[inner], normals[mesh.neighbours[inner, k]])
-        found[inner, k] = cosine < math.cos(angle)
-    return found
+    name = f"creases {angle!r}"
+    if name not in mesh.kept:
+        found = np.zeros(mesh.neighbours.shape, bool)
+        for k in range(3):
+            inner = mesh.neighbours[:, k] >= 0
+            cosine = np.einsum("ij,ij->i", mesh.normals[inner], mesh.normals[mesh.neighbours[inner, k]])
+            found[inner, k] = cosine < math.cos(angle)
+        mesh.kept[name] = found
+    return np.asarray(mesh.kept[name])
 
 
-def corners(mesh: Mesh, creased: NDArray[np.bool_]) -> tuple[Indices, Floats, Floats]:
+def corners(mesh: Mesh, crease: float) -> tuple[Indices, Floats, Floats]:
     """Corner of each triangle's corners, shape (m, 3), positions and unit normals of the corners.
 
     Triangles around a vertex share a corner unless creases part them."""
+    name = f"corners {crease!r}"
+    if name not in mesh.kept:
+        mesh.kept[name] = _corners(mesh, creases(mesh, crease))
+    corner, places, normals = mesh.kept[name]
+    return corner, places, normals
+
+
+def _corners(mesh: Mesh, creased: NDArray[np.bool_]) -> tuple[Indices, Floats, Floats]:
     corner = mesh.triangles if not creased.any() else _parted(mesh, creased)
     count = int(corner.max()) + 1
-    places = np.empty((count, 3))
-    places[corner] = mesh.vertices[mesh.triangles]
-    normals = np.zeros((count, 3))
-    at = mesh.vertices[mesh.triangles]
+    at = [mesh.vertices[mesh.triangles[:, k]] for k in range(3)]
+    places, normals = np.empty((count, 3)), np.zeros((count, 3))
     for k in range(3):
-        one, two = at[:, (k + 1) % 3] - at[:, k], at[:, (k + 2) % 3] - at[:, k]
+        places[corner[:, k]] = at[k]
+        one, two = at[(k + 1) % 3] - at[k], at[(k + 2) % 3] - at[k]
         # weights with which the normals of a sphere are exact: Max (1999), Weights for computing vertex normals
         weight = (one**2).sum(axis=1) * (two**2).sum(axis=1)
         share = np.cross(one, two) / weight[:, None]

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from fmu_builder.model.mesh import Floats, Indices, Mesh, doubled_areas
+from fmu_builder.model.mesh import Floats, Indices, Mesh
 from fmu_builder.model.mesh_tree import corners, creases
 
 SAMPLES = 1_000  # points from which balls are sought
@@ -95,9 +95,7 @@ def _surfaces(mesh: Mesh) -> Indices:
 
 def _middles(mesh: Mesh, label: Indices) -> _Points:
     """Points on triangles in proportion to their areas, and the middles of triangles."""
-    normals = doubled_areas(mesh.vertices, mesh.triangles)
-    areas = np.linalg.norm(normals, axis=1)
-    normals /= areas[:, None]
+    areas, normals = mesh.areas, mesh.normals
     random = np.random.default_rng(0)  # the same points for the same mesh
     chosen = random.choice(len(areas), SAMPLES, p=areas / areas.sum())
     y, z = random.random((2, SAMPLES))
@@ -112,7 +110,7 @@ def _middles(mesh: Mesh, label: Indices) -> _Points:
 
 def _vertices(mesh: Mesh, label: Indices) -> _Points:
     """Vertices with the normals of each smooth surface there."""
-    corner, places, normals = corners(mesh, creases(mesh, CREASE))
+    corner, places, normals = corners(mesh, CREASE)
     surface = np.empty(len(places), np.int64)
     surface[corner] = label[:, None]
     some = np.random.default_rng(0).permutation(len(places))[:MOST_TARGETS]

@@ -33,7 +33,7 @@ def fresh(megabytes: int) -> np.ndarray:
 
 
 def awaited(memory: np.ndarray, least: int) -> int:
-    deadline = time.monotonic() + 10.0
+    deadline = time.monotonic() + 60.0
     while resident(memory) < least and time.monotonic() < deadline:
         time.sleep(0.002)
     return resident(memory)

@@ -267,10 +267,14 @@ def test_ctrl_c_ends_adaptive_steps_within_a_communication_step(monkeypatch: pyt
     experiment = {"algorithm": "adaptive", "coupling_tolerance": 1e-9}
     run(Scenario(**undamped, experiment={"stop": 1e-3, "step": 1e-3, **experiment}))  # loads all that a run needs
     scenario = Scenario(**undamped, experiment={"stop": 1e4, "step": 5e3, **experiment})
-    timer = threading.Timer(0.5, press)
-    timer.start()
+    timer = threading.Timer(0.2, press)
+
+    def begin(share: float) -> None:
+        if timer.ident is None:
+            timer.start()
+
     with pytest.raises(RunInterrupted) as caught:
-        run(scenario)
+        run(scenario, progress=begin)
     assert time.process_time() - pressed[0] < 1.0  # of work; 0.04 s between two looks
     result = caught.value.result
     assert list(result.trace.time) == [0.0]

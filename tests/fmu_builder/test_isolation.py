@@ -28,6 +28,7 @@ from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import InputError, SlaveError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="isolated is refused there")
+DO_STEP = child.FUNCTIONS.index("DoStep")
 
 SYSTEM = """
 connections = [["first.y", "second.u"], ["third.p.r[1]", "first.u"]]
@@ -121,27 +122,41 @@ def test_an_fmu_that_ends_its_process_is_named(tmp_path: Path) -> None:
 
 def test_a_call_that_does_not_return_is_ended_after_its_limit(tmp_path: Path) -> None:
     begin = time.monotonic()
-    message = message_of(breaking(tmp_path, "h", more=', call_limit = "0.3 s"'))
-    assert message.startswith("one: fmi2DoStep did not return within call_limit = 0.3 s and was ended (step of 0.001 s")
+    message = message_of(breaking(tmp_path, "h", more=', call_limit = "1 s"'))
+    assert message.startswith("one: fmi2DoStep did not return within call_limit = 1 s and was ended (step of 0.001 s")
     assert message.endswith("; allow it more, or repair the FMU")
-    assert 0.3 < time.monotonic() - begin < 60.0
+    assert time.monotonic() - begin > 1.0
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_ends_a_call_that_does_not_return_and_leaves_the_trace_up_to_there(tmp_path: Path) -> None:
-    """Within 0.1 s: 0.05 s for the call to return, and some looks of 0.02 s; more where other processes run too."""
+def test_ctrl_c_ends_a_call_that_does_not_return_and_leaves_the_trace_up_to_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = breaking(tmp_path, "h")
-    pressed: list[float] = []
+    made: list[process.IsolatedProcess] = []
+    watch = process.IsolatedProcess._watch
+
+    def watched(one: process.IsolatedProcess, alive: int) -> None:
+        made.append(one)
+        watch(one, alive)
 
     def press() -> None:
-        pressed.append(time.monotonic())
+        """Once the call is made that does not return."""
+        channel = made[0]._channel
+        while channel.function != DO_STEP or channel.numbers[0] < 0.005 or channel.asked == channel.answered:
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(0.3, press)
-    begun: list[float] = []
-    with pytest.raises(RunInterrupted) as caught:
-        run(path, progress=lambda share: begun or (begun.append(share), timer.start()))
-    assert time.monotonic() - pressed[0] < 5.0  # of the 60 s of call_limit
+    monkeypatch.setattr(process.IsolatedProcess, "_watch", watched)
+    begun: list[threading.Thread] = []
+
+    def begin(share: float) -> None:
+        if not begun:
+            begun.append(threading.Thread(target=press, daemon=True))
+            begun[0].start()
+
+    with pytest.raises(RunInterrupted) as caught:  # of a slave that had 60 s to return
+        run(path, progress=begin)
     done = caught.value.result
     assert done.trace.time.tolist() == [1e-3 * k for k in range(6)]
     assert done.notes[-1] == "one did not return from fmi2DoStep at 0.005 s after Ctrl-C, and its process was ended"
@@ -157,9 +172,9 @@ def test_windows_refuses_isolated_slaves_with_what_to_do(tmp_path: Path, monkeyp
 
 
 def start_slowly(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on a process takes 0.4 s and more to start."""
+    """From now on a process takes 1.2 s and more to start."""
     slow = folder / "child.py"
-    slow.write_text(f"import runpy, time\ntime.sleep(0.4)\nrunpy.run_path({child.__file__!r}, run_name='__main__')\n")
+    slow.write_text(f"import runpy, time\ntime.sleep(1.2)\nrunpy.run_path({child.__file__!r}, run_name='__main__')\n")
     monkeypatch.setattr(child, "__file__", str(slow))
 
 
@@ -167,7 +182,7 @@ def test_the_limit_of_a_call_is_not_that_of_the_start_of_a_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start_slowly(tmp_path, monkeypatch)
-    assert len(run(breaking(tmp_path, "-", more=', call_limit = "0.2 s"')).trace.time) == 21
+    assert len(run(breaking(tmp_path, "-", more=', call_limit = "1 s"')).trace.time) == 21
 
 
 def test_a_start_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,7 +314,7 @@ def members(group: int) -> int:
 
 
 def becomes(number: int, group: int) -> bool:
-    deadline = time.monotonic() + 10.0
+    deadline = time.monotonic() + 60.0
     while members(group) != number and time.monotonic() < deadline:
         time.sleep(0.01)
     return members(group) == number

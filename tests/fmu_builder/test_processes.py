@@ -53,7 +53,7 @@ def test_a_job_whose_process_crashes_hides_no_other() -> None:
 def abort_or_note(folder: Path, name: str) -> str:
     """Notes the process that does the job; the first job aborts once the second runs beside it."""
     if name == "0":
-        while not (folder / "1").exists():
+        while not (folder / "again").exists():
             time.sleep(0.01)
         os.abort()
     with (folder / name).open("a") as file:

@@ -110,10 +110,13 @@ def test_a_worker_that_ends_between_batches_costs_no_run() -> None:
 
     def end_the_worker() -> None:
         assert engine._pool is not None
-        for process in engine._pool._processes.values():
+        for process in list(engine._pool._processes.values()):
             os.kill(process.pid, signal.SIGKILL)
-            process.join(10.0)
-        time.sleep(0.5)  # until the pool sees it
+            process.join()
+        end = time.monotonic() + 60.0
+        while not engine._pool._broken:
+            assert time.monotonic() < end, "the pool does not see that its worker has ended"
+            time.sleep(0.01)
 
     try:
         engine.submit(batch)
@@ -126,7 +129,7 @@ def test_a_worker_that_ends_between_batches_costs_no_run() -> None:
         engine.submit(batch)  # lost beside the other one
         lost: list[Batch] = []
         while len(lost) < 2:
-            found = engine.finished(10.0)
+            found = engine.finished(60.0)
             assert found
             lost += [one for one, _ in found]
         engine.submit(batch)
@@ -140,7 +143,7 @@ def test_a_script_without_a_guard_is_an_error_and_keeps_the_table() -> None:
     before = Path("bounce.parquet").read_bytes()
     script = "import fmu_builder\nfmu_builder.study('bounce.toml', workers=1, again=True)\n"
     Path("script.py").write_text(script)
-    ended = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 1
     assert "workers do not start; a script needs `if __name__ == '__main__':`" in ended.stderr
     assert Path("bounce.parquet").read_bytes() == before
@@ -148,9 +151,9 @@ def test_a_script_without_a_guard_is_an_error_and_keeps_the_table() -> None:
 
 def test_a_run_beyond_its_time_limit_is_a_row() -> None:
     text = BOUNCE.replace("{ low = 0.3, high = 0.9, count = COUNT }", "[0.5]").replace(
-        "[factors]", '[factors]\nstop = ["0.1 s", "1000 s"]'
+        "[factors]", '[factors]\nstop = ["0.1 s", "9000 s"]'
     )
-    Path("long.toml").write_text(text + '[limits]\ntime = "300 ms"\n')
+    Path("long.toml").write_text(text + '[limits]\ntime = "2 s"\n')
     result = study("long.toml", workers=1)
     found = rows("long.parquet")
     assert [row["status"] for row in found] == ["ok", "time limit"] and result.failed == 1
@@ -191,13 +194,13 @@ def command(*arguments: str) -> subprocess.Popen[str]:
 
 def wait_for_rows(path: str) -> None:
     """Until the journal holds some more than at its beginning."""
-    journal, end = tables.journal_of(Path(path)), time.monotonic() + 60.0
+    journal, end = tables.journal_of(Path(path)), time.monotonic() + 180.0
     while not journal.exists():
-        assert time.monotonic() < end, "no journal within a minute"
+        assert time.monotonic() < end, "no journal within three minutes"
         time.sleep(0.02)
     size = journal.stat().st_size
     while journal.stat().st_size < size + 5_000:
-        assert time.monotonic() < end, "no rows within a minute"
+        assert time.monotonic() < end, "no rows within three minutes"
         time.sleep(0.05)
 
 
@@ -208,7 +211,7 @@ def test_an_interrupt_keeps_all_finished_rows_and_the_study_goes_on() -> None:
     process = command("bounce.toml", "--workers", "2")
     wait_for_rows("bounce.parquet")
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "the same command goes on from there" in out and "Traceback" not in err
     kept = len(rows("bounce.parquet"))
@@ -262,7 +265,7 @@ def test_a_study_runs_on_a_cluster_though_one_of_two_workers_is_killed() -> None
         wait_for_rows("there.parquet")
         assert first.poll() is None and second.poll() is None
         os.killpg(first.pid, signal.SIGKILL)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == 0, err
         assert "1000 of 1000 runs" in out and f"of {address}; dashboard http://" in err
         assert responses("there.parquet") == responses("here.parquet")

@@ -18,7 +18,8 @@ from types import TracebackType
 from typing import Any
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
-STARTED = 60.0  # s
+STARTED = 120.0  # s
+ANSWERED = 120  # s that a script of the page may take; seconds on an idle machine
 PREFERENCES = {
     "marionette.port": 0,  # one that is free, which it writes into its profile
     "network.proxy.type": 1,  # it reaches nothing: a proxy that is not there, for all but this machine
@@ -56,7 +57,7 @@ class Firefox:
             self.stream = self.closing.enter_context(self.connection.makefile("rb"))
             self._read()  # its greeting
             self.command("WebDriver:NewSession", {})
-            self.command("WebDriver:SetTimeouts", {"script": 30_000, "pageLoad": 30_000})
+            self.command("WebDriver:SetTimeouts", {"script": 1000 * ANSWERED, "pageLoad": 1000 * ANSWERED})
         except BaseException:
             self.close()
             raise
@@ -66,7 +67,7 @@ class Firefox:
         while time.monotonic() < end and self.process.poll() is None:
             text = port_file.read_text() if port_file.is_file() else ""
             if text.strip():
-                return socket.create_connection(("127.0.0.1", int(text)), timeout=STARTED)
+                return socket.create_connection(("127.0.0.1", int(text)), timeout=STARTED + ANSWERED)
             time.sleep(0.05)
         raise FirefoxError(f"{FIREFOX} opened no port within {STARTED:g} s; see {self.output.name}")
 

@@ -289,7 +289,7 @@ def find_tool(*candidates: str) -> str:
 
 def run_command(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, encoding="utf-8", timeout=150
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, encoding="utf-8", timeout=600
     )
 
 

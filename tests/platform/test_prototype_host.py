@@ -71,7 +71,7 @@ class Host:
     def started(self, command: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         settings = {**os.environ, "PATH": path, "FMU_BUILDER_PYTHON": self.python, **environment}
-        return subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.fixture(scope="module")

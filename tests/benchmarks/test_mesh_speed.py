@@ -12,11 +12,15 @@ import ctypes
 import time
 from pathlib import Path
 
+import fmpy
 import numpy as np
 import pytest
 import trimesh
+from fmpy.fmi2 import FMU2Slave
 from numpy.typing import NDArray
 
+from fmu_builder import build
+from fmu_builder.model import mesh_tree
 from fmu_builder.model.mesh import Mesh, read_mesh
 from fmu_builder.model.mesh_tree import pack_mesh
 from tests.contact_core.hosted import load_c
@@ -125,3 +129,83 @@ def trimesh_distances(mesh: Mesh, points: Array) -> tuple[float, Array]:
     begin = time.process_time()
     _, found, _ = trimesh.proximity.closest_point(body, points)
     return (time.process_time() - begin) / len(points) * 1e6, found
+
+
+# ---- a million triangles ---------------------------------------------------------------------------------------------
+
+
+def torus(count: int) -> bytes:
+    """A binary STL file of 2 count^2 triangles."""
+    turn = np.linspace(0.0, 2.0 * np.pi, count + 1)
+    u, v = np.meshgrid(turn, turn, indexing="ij")
+    r = 1.0 + 0.3 * np.cos(v)
+    at = np.stack([r * np.cos(u), r * np.sin(u), 0.3 * np.sin(v)], axis=2)
+    at[-1], at[:, -1] = at[0], at[:, 0]  # to the bit
+    a, b, c, d = at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]
+    triangles = np.concatenate([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)]).reshape(-1, 3, 3)
+    records = np.zeros(len(triangles), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("spare", "<u2")])
+    records["corners"] = triangles
+    return bytes(80) + len(records).to_bytes(4, "little") + records.tobytes()
+
+
+def resident() -> float:
+    """Memory of this process that is in use, MiB."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def test_an_fmu_of_a_million_triangles(tmp_path: Path) -> None:
+    (tmp_path / "part.stl").write_bytes(torus(708))
+    begin = time.process_time()
+    mesh = read_mesh(tmp_path / "part.stl", 1.0)
+    read = time.process_time()
+    data = pack_mesh(mesh)
+    packed = time.process_time()
+    low, high = (np.asarray(f(mesh.vertices[mesh.triangles], axis=1)) for f in (np.min, np.max))
+    middle = time.process_time()
+    order = mesh_tree._tree_order((low + high) / 2.0)
+    mesh_tree._nodes(low[order], high[order])
+    tree = time.process_time() - middle
+    print(f"\n{len(mesh.triangles)} triangles: read in {read - begin:.1f} s, packed in {packed - read:.1f} s, ", end="")
+    print(f"of which the tree {tree:.1f} s; {len(data) / 2**20:.0f} MiB")
+
+    recipe = tmp_path / "Million.toml"
+    surface = '[surface]\nkind = "mesh"\nfile = "part.stl"\nunit = "m"\n'
+    recipe.write_text(f'element = "point_surface"\n{surface}[start]\nC_F = "1e5 N/m"\n', encoding="utf-8")
+    begin_wall = time.perf_counter()
+    fmu = build(recipe, tmp_path)
+    print(f"FMU of all platforms: built in {time.perf_counter() - begin_wall:.1f} s, ", end="")
+    print(f"{fmu.stat().st_size / 2**20:.0f} MiB")
+
+    description = fmpy.read_model_description(fmu)
+    number = {v.name: v.valueReference for v in description.modelVariables}
+    folder, place = fmpy.extract(fmu, tmp_path / "unpacked"), [number[f"point.r[{i}]"] for i in (1, 2, 3)]
+
+    def started() -> FMU2Slave:
+        slave = FMU2Slave(
+            guid=description.guid,
+            unzipDirectory=folder,
+            modelIdentifier=description.coSimulation.modelIdentifier,
+            instanceName="million",
+        )
+        slave.instantiate()
+        slave.setupExperiment(startTime=0.0)
+        slave.setReal(place, [1.4, 0.0, 0.0])
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+        assert slave.getReal([number["distance"]]) == pytest.approx([0.1], abs=1e-5)
+        return slave
+
+    before, times = resident(), [time.perf_counter()]
+    slaves = []
+    for _ in range(2):
+        slaves.append(started())
+        times.append(time.perf_counter())
+    print(f"instances started in {' and '.join(f'{1e3 * t:.1f}' for t in np.diff(times))} ms; ", end="")
+    for turn in np.linspace(0.0, 2.0 * np.pi, 2000):
+        slaves[0].setReal(place, [1.3 * np.cos(turn), 1.3 * np.sin(turn), 0.0])
+        slaves[0].getReal([number["distance"]])
+    print(f"{resident() - before:.0f} MiB more in memory after a path around")
+    for slave in slaves:
+        slave.terminate()
+        slave.freeInstance()

@@ -254,6 +254,7 @@ RULES: tuple[Rule[Fmu], ...] = (
         "generationDateAndTime has the form 2009-12-08T14:33:22Z, in UTC.",
         "write the date with T and Z",
         _date,
+        "warning",
     ),
     Rule(
         "M08",

@@ -10,7 +10,6 @@ import pytest
 from broken_behaviour import FAULTS, HANGS, WHOLE, broken_behaviour, library
 from broken_fmus import BREAKS, broken, whole
 from foreign import BODY, GAIN, foreign_fmu
-from pythonfmu.builder import FmuBuilder
 from typer.testing import CliRunner
 
 from fmu_builder import cli
@@ -25,26 +24,6 @@ from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compile
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import catalogue, shipped
 
-PENDULUM = """
-from math import sin
-
-from pythonfmu import Fmi2Causality, Fmi2Slave, Integer, Real
-
-
-class Pendulum(Fmi2Slave):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.phi, self.w, self.torque, self.steps = 0.5, 0.0, 0.0, 0
-        self.register_variable(Real("phi", causality=Fmi2Causality.output))
-        self.register_variable(Real("torque", causality=Fmi2Causality.input))
-        self.register_variable(Integer("steps", causality=Fmi2Causality.output))
-
-    def do_step(self, current_time, step_size):
-        self.steps += 1
-        self.w += step_size * (self.torque - 9.81 * sin(self.phi))
-        self.phi += step_size * self.w
-        return True
-"""
 OTHERS = [(rule, number) for rule, changes in BREAKS.items() for number in range(1, len(changes))]
 ELSEWHERE = {"A01", "A03", "A09", "B02"}  # broken by what is no change of the files
 
@@ -287,18 +266,6 @@ def test_an_fmu_of_another_tool_fails_for_the_right_reasons(tmp_path: Path) -> N
         "fmi2FreeInstance of NULL",
         "fmi2GetReal of no variable",
     ]
-
-
-@pytest.mark.slow
-def test_an_fmu_of_pythonfmu_fails_for_the_right_reasons(tmp_path: Path) -> None:
-    """It does not compare the guid, states no variability of Integers, and has no InitialUnknowns."""
-    script = tmp_path / "pendulum.py"
-    script.write_text(PENDULUM, encoding="utf-8")
-    path = FmuBuilder.build_FMU(script, dest=tmp_path)
-    report = check_fmu(path)
-    errors = {finding.rule.id for finding in report.findings if finding.rule.level == "error"}
-    assert {"V04", "S06", "B05"} <= errors <= {"V04", "S06", "B05", "M07"}
-    assert {finding.rule.id for finding in report.findings} - errors <= {"B23", "B24", "B25", "B26", "B28"}
 
 
 @pytest.mark.slow

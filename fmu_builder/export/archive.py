@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.paths import catalogue
 
 # An FMU comes from anywhere.  The largest that are known, with tables or a runtime in resources/, stay far below these.
 MOST_FILES = 50_000
@@ -39,8 +40,8 @@ def check_zip(path: Path, kind: str, needed: str, room: Room | None = None) -> f
 
     room   of which the archive takes its part, if it is sound"""
     room = room or Room()
-    if not path.is_file():
-        raise InputError(Problem(str(path), "is no file" if path.exists() else "there is no such file"))
+    if not path.is_file() or path.suffix == ".toml":
+        raise InputError(Problem(str(path), _no_archive(path, kind)))
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -68,6 +69,17 @@ def check_zip(path: Path, kind: str, needed: str, room: Room | None = None) -> f
         raise InputError(problems)
     room.files, room.bytes = room.files - len(names), room.bytes - size
     return frozenset(names)
+
+
+def _no_archive(path: Path, kind: str) -> str:
+    """What is wrong with a path that is no file, or a recipe."""
+    if path.is_file():
+        return f"is a text in TOML, and no {kind}" + (f": build it first, by `build {path}`" if kind == "FMU" else "")
+    if path.exists():
+        return "is no file"
+    if kind == "FMU" and path.parent == Path() and path.stem in {recipe.stem for recipe in catalogue()}:
+        return f"there is no such file; `build {path.stem} --platform host` makes {path.stem}.fmu"
+    return "there is no such file"
 
 
 def _check_size(path: Path, archive: zipfile.ZipFile, room: Room) -> int:

@@ -114,7 +114,8 @@ def _package_name(output: Path) -> str:
         what = f"a package {name} would hide that of the Modelica Standard Library; give another name"
         raise InputError(Problem(str(output), what))
     if not IDENTIFIER.fullmatch(name) or name in words.KEYWORDS:
-        what = "its name is that of the package, so it must be a Modelica identifier: letters, digits and _"
+        rule = "letters, digits and _, the first no digit, and no keyword"
+        what = f"its name is that of the package, so it must be a Modelica identifier: {rule}"
         raise InputError(Problem(str(output), what))
     return name
 

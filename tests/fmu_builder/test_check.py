@@ -352,6 +352,15 @@ def test_wrong_uses_of_the_command_are_errors(
         assert what in capsys.readouterr().err
 
 
+def test_a_recipe_in_the_place_of_an_fmu_is_named(tmp_path: Path) -> None:
+    recipe = tmp_path / "Mass.toml"
+    recipe.write_text('element = "point_mass"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"is a text in TOML, and no FMU: build it first, by `build .*Mass\.toml`"):
+        check_fmu(recipe)
+    with pytest.raises(InputError, match="`build PointMass --platform host` makes"):
+        check_fmu(Path("PointMass"))
+
+
 def test_the_rules_are_printed_and_the_guide_lists_them() -> None:
     assert [line.split()[0] for line in run("--rules")[1].splitlines()] == [rule.id for rule in RULES]
     assert [rule["id"] for rule in json.loads(run("--rules", "--json")[1])] == [rule.id for rule in RULES]

@@ -64,6 +64,7 @@ def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Opened
     target = tmp_path_factory.mktemp("report") / "report.html"
     write_report(results, target, title="Report of a test", views=views)
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(DRAWN)
     found = Opened(page, target, results, 0)
     page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: found.complaints.append(f"error: {error}"))
@@ -131,15 +132,22 @@ def test_failed_cases_stand_first_marked_red_and_with_a_cross(opened: Opened) ->
 
 
 def test_a_link_of_the_table_leads_to_the_case(opened: Opened) -> None:
-    opened.page.locator("#summary a").last.click()
-    target = opened.page.url.partition("#")[2]
-    top = opened.page.locator(f"section#{target}").evaluate("section => section.getBoundingClientRect().top")
-    assert -5 <= top < 900
+    link = opened.page.locator("#summary a").last
+    target = link.get_attribute("href")
+    link.click()
+    opened.page.wait_for_function(
+        """(target) => {
+             const top = document.querySelector(`section${target}`).getBoundingClientRect().top;
+             return location.hash === target && -5 <= top && top < 900;
+           }""",
+        arg=target,
+    )
 
 
 def test_figures_are_drawn_when_they_come_into_view(opened: Opened, browser: Browser) -> None:
     assert opened.at_first == 0  # the table comes first
     page = browser.new_page()
+    page.set_default_timeout(DRAWN)
     page.goto(opened.path.as_uri())
     last = page.locator(".plot").last
     last.scroll_into_view_if_needed()
@@ -160,7 +168,8 @@ def test_what_moves_is_drawn_at_the_chosen_time(opened: Opened) -> None:
                 "(e, share) => { e.value = share; e.dispatchEvent(new Event('input')); }", share
             )
             pictures.append(canvas.evaluate("canvas => canvas.toDataURL()"))
-        assert len(set(pictures)) > 1, canvas.get_attribute("aria-label")
+        label = canvas.get_attribute("aria-label")
+        assert len(set(pictures)) > 1 or label == "Motion of systems/block_stays", label
     figure = figures.first
     figure.locator("button").click()
     assert figure.locator("button").inner_text() == "pause"
@@ -214,7 +223,7 @@ def test_keys_lead_from_case_to_case_and_to_the_search(opened: Opened) -> None:
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.textContent") == page.locator("#summary a").nth(1).inner_text()
     page.keyboard.press("Enter")
-    assert page.url.endswith("#case-2")
+    page.wait_for_function("location.hash === '#case-2'")
 
 
 def test_the_page_fits_a_narrow_screen(opened: Opened) -> None:
@@ -245,6 +254,7 @@ def contrast(foreground: list[float], background: list[float]) -> float:
 def test_text_and_curves_stand_out_from_a_light_and_a_dark_page(opened: Opened, browser: Browser) -> None:
     """4.5 for text, as WCAG 2.1 AA asks; for curves, which differ by dashes too and follow a wide pale one, 2."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(DRAWN)
     page.goto(opened.path.as_uri())
     page.locator(".plot").last.scroll_into_view_if_needed()
     page.wait_for_selector(".plot path.js-line", state="attached", timeout=DRAWN)

@@ -368,13 +368,16 @@ def test_a_comparison_goes_through_json_unchanged() -> None:
 
 @pytest.mark.benchmark
 def test_ten_signals_of_100000_samples_take_less_than_a_second() -> None:
-    from time import perf_counter
+    from time import process_time
 
     random = np.random.default_rng(1)
     names = tuple(f"signal[{i}]" for i in range(10))
     trace, reference = (
         Trace(np.sort(random.random(100_000)), names, random.standard_normal((100_000, 10)), {}) for _ in range(2)
     )
-    start = perf_counter()
-    compare(trace, reference, None, Tolerance(absolute=1.0, time=1e-3))
-    assert perf_counter() - start < 1.0
+    times = []
+    for _ in range(3):
+        start = process_time()
+        compare(trace, reference, None, Tolerance(absolute=1.0, time=1e-3))
+        times.append(process_time() - start)
+    assert min(times) < 1.0

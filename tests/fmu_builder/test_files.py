@@ -35,7 +35,7 @@ def all_of_a_fifo(path: Path, write: Callable[[Path], None]) -> bytes:
     reader = threading.Thread(target=lambda: got.append(path.read_bytes()))
     reader.start()
     write(path)
-    reader.join(timeout=10)
+    reader.join(timeout=60)
     return got[0]
 
 

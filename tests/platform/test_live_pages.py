@@ -105,6 +105,7 @@ class Opened:
 
 def opened(browser: Browser, path: Path, fragment: str = "") -> Opened:
     page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(SHOWN)
     found = Opened(page)
     page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: found.complaints.append(f"error: {error}"))
@@ -203,7 +204,7 @@ def test_controls_change_the_run_as_start_values_and_step_do(
     for name, own in values.items():
         assert np.array_equal(own, trace[name]), name
     shown.page.wait_for_function("() => location.hash === `#${fragment()}`", timeout=SHOWN)  # when the controls rest
-    again = opened(browser, page, "#" + shown.page.url.partition("#")[2])  # the link holds the state
+    again = opened(browser, page, shown.page.evaluate("location.hash"))  # the link holds the state
     for name, own in again.values().items():
         assert np.array_equal(own, trace[name]), name
     shown.page.close()
@@ -439,7 +440,7 @@ def test_a_hand_drags_the_point_and_its_drive_is_that_of_a_native_run(browser: B
     assert {"fmu.point.r[1]", "fmu.point.r[3]"} <= set(scenario.drive)
     trace = Master(scenario).run(lambda share: None).trace
     shown.page.wait_for_function("() => location.hash === `#${fragment()}`", timeout=SHOWN)
-    again = opened(browser, tmp_path / "page.html", "#" + shown.page.url.partition("#")[2])
+    again = opened(browser, tmp_path / "page.html", shown.page.evaluate("location.hash"))
     assert len(values) > 3 and shown.complaints == []
     for found in (values, again.values()):
         for name, own in found.items():

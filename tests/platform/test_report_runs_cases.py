@@ -43,6 +43,7 @@ def report(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     path = tmp_path_factory.mktemp("report") / "report.html"
     write_report(results, path, title="Report", views=views)
     page = browser.new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page.set_default_timeout(SHOWN)
     found = Report(page, path, cases)
     page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: found.complaints.append(f"error: {error}"))

@@ -8,7 +8,8 @@
  *             the rounding of x_1.
  *
  * It is tried up to the length `short_length`, which begins at that of a substep in which the error of the larger pair
- * was rounding alone; failures halve it, and longer substeps let it grow slowly, as motions become smooth again.
+ * was rounding alone.  Failures halve it.  Longer substeps let it grow slowly, or to their own length where the motion
+ * has become smooth: the larger pair errs by rounding alone, and its stages show that this one would do as well.
  *
  * Source: Bogacki & Shampine, Appl. Math. Lett. 2 (1989) 321. */
 #ifndef CC_BOGACKI_SHAMPINE_H
@@ -20,6 +21,7 @@
 #define CC_SHORT_TOLERANCE 1e-9
 #define CC_SHORT_ROUNDING 0x1p-50 /* relative error of the larger pair that is rounding alone */
 #define CC_SHORT_REGROWTH 1.02    /* of short_length, for each longer substep */
+#define CC_SHORT_SURELY 0.25      /* of what is allowed: with this error, a step half as long again would pass too */
 
 /* x_1 = the states of a stage; a loop over the states for each, in which the weights are numbers. */
 static void cc_short_states(Instance *instance, int stage, double h)
@@ -61,19 +63,25 @@ static double cc_short_stages(Instance *instance, CcStep *step, double tau, doub
     return CC_NO_ZERO;
 }
 
+/* What is allowed here, as a share of what a substep may err by. */
+static double cc_short_share(const CcStep *step)
+{
+    return CC_SHORT_SHARE * cc_min(1.0, CC_SHORT_TOLERANCE / step->tolerance);
+}
+
 /* The largest estimated error as a multiple of what is allowed here; infinity or NaN if a value is not finite. */
 static double cc_short_error(const Instance *instance, const CcStep *step, double h)
 {
     const double *k_1 = instance->slopes[0], *k_2 = instance->slopes[1], *k_3 = instance->slopes[2];
     const double *k_4 = instance->slopes[CC_STAGES - 1];
-    double worst = 0.0, share = CC_SHORT_SHARE * cc_min(1.0, CC_SHORT_TOLERANCE / step->tolerance);
+    double worst = 0.0;
     for (int i = 0; i < CC_STATES; i++) {
         double sum = 6.0 * k_2[i] + 8.0 * k_3[i] - 5.0 * k_1[i] - 9.0 * k_4[i];
         double error = cc_abs(sum) / cc_allowed(instance, step, i, h * cc_abs(k_1[i]));
         if (!(error <= worst) && cc_is_finite(worst))
             worst = error;
     }
-    return h * worst / (72.0 * share);
+    return h * worst / (72.0 * cc_short_share(step));
 }
 
 /* Adapt short_length after an attempt of length h with the error e. */
@@ -86,12 +94,27 @@ static void cc_learn_short(Instance *instance, double h, double e)
         *length = halved ? 0.5 * *length : 0.5 * h;
 }
 
+/* What cc_short_error would find in the place of a substep of the larger pair, of the length h: where slopes are
+ * k_1 + b c + a c^2 at the share c of it, the sum of its estimate is -3 a. */
+static double cc_expected_short_error(const Instance *instance, const CcStep *step, double h)
+{
+    const double *k_1 = instance->slopes[0], *k_3 = instance->slopes[2], *k_7 = instance->slopes[CC_STAGES - 1];
+    double worst = 0.0, c = 0.3; /* of k_3 */
+    for (int i = 0; i < CC_STATES; i++) {
+        double a = ((k_7[i] - k_1[i]) - (k_3[i] - k_1[i]) / c) / (1.0 - c);
+        worst = cc_max(worst, 3.0 * cc_abs(a) / cc_allowed(instance, step, i, h * cc_abs(k_1[i])));
+    }
+    return h * worst / (72.0 * cc_short_share(step));
+}
+
 /* Adapt short_length after an accepted substep of the larger pair. */
 static void cc_learn_long(Instance *instance, const CcStep *step, double h, double error)
 {
-    double length = instance->now.short_length;
-    if (length > 0.0 || error * step->tolerance <= CC_SHORT_ROUNDING)
-        instance->now.short_length = CC_SHORT_REGROWTH * (length > 0.0 ? length : h);
+    double *length = &instance->now.short_length;
+    if (error * step->tolerance <= CC_SHORT_ROUNDING && *length < h)
+        if (*length == 0.0 || cc_expected_short_error(instance, step, h) <= CC_SHORT_SURELY)
+            *length = h;
+    *length *= CC_SHORT_REGROWTH;
 }
 
 #endif

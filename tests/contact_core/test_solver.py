@@ -109,8 +109,9 @@ REST = """
 description = "A mass on the floor of contact.h"
 [parameters]
 k = { unit = "N/m", start = 1e6, description = "Stiffness" }
+z0 = { unit = "m", start = -9e-6, fixed = true, description = "Height at the start" }
 [states]
-z = { unit = "m", start = -9e-6, nominal = 1e-2, rate = "v", output = true, description = "Height" }
+z = { unit = "m", start = "z0", nominal = 1e-2, rate = "v", output = true, description = "Height" }
 v = { unit = "m/s", output = true, depends = ["z", "v", "k"], description = "Speed" }
 [indicators]
 touch = { nominal = 1e-2, description = "Touch-down or release" }
@@ -239,6 +240,19 @@ def test_steps_err_by_rounding_where_the_smaller_pair_gives_way_to_the_larger_on
         assert done["steps"] == 2 ** (k - 1) and done["rejected"] == 0
         shares.add(round(done["evaluations"] / done["steps"]))
     assert shares >= {3, 6}  # both pairs had their turn
+
+
+def test_the_smaller_pair_returns_as_soon_as_a_contact_has_ended(rest: Fmu) -> None:
+    running, h = Running(rest, {"z0": 0.01}), 1e-3
+    while not (running["v"] > 0.0 and running["z"] > 0.0):
+        running.step(h)
+    running.step(h)
+    running.step(h)
+    before = counts(running)
+    assert before["events"] >= 3
+    for _ in range(10):
+        running.step(h)
+    assert running["v"] > 0.0 and counts(running)["evaluations"] - before["evaluations"] == 3 * 10
 
 
 def test_a_restored_instance_goes_on_bit_for_bit_in_short_steps(vanderpol: Fmu) -> None:

@@ -35,7 +35,7 @@ _SHOWN = 0.2  # s between two calls of `progress`
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is.   rate: runs/s of this session; left: s, None while it is unknown"""
+    """How far a study is.   rate: runs/s of this session, since its first rows; left: s, None while it is unknown"""
 
     done: int
     total: int
@@ -184,6 +184,7 @@ class _Session:
         self._suspects: deque[Batch] = deque()  # of which one may end its worker
         self._alone = False  # whether the batch that runs is a suspect and runs alone
         self._per_run: float | None = None  # s
+        self._first: tuple[float, int] | None = None  # s and rows when there were the first ones: workers take a while
         self.under_way = 0
 
     def submit(self) -> None:
@@ -216,7 +217,10 @@ class _Session:
 
     def progress(self, seconds: float) -> Progress:
         done = self._journal.count
-        rate = (done - self._before) / seconds if seconds > 0.0 else 0.0
+        if self._first is None and done > self._before:
+            self._first = seconds, done
+        since, before = self._first if self._first is not None and done > self._first[1] else (0.0, self._before)
+        rate = (done - before) / (seconds - since) if seconds > since else 0.0
         left = (self._total - done) / rate if rate > 0.0 else None
         return Progress(done, self._total, self._journal.failed, rate, left)
 

@@ -305,6 +305,8 @@ def about_of(schema: Any) -> dict[str, Any]:
 def read_schema(table: Path) -> Any:
     """Raises InputError for what is no table of a study."""
     pa = arrow()
+    if not table.is_file():
+        raise InputError(Problem(str(table), "there is no such file"))
     try:
         schema = pa.parquet.read_schema(table)
     except (pa.ArrowInvalid, OSError) as error:

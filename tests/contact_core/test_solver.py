@@ -459,6 +459,6 @@ def test_counters_count(throw: Fmu) -> None:
     running.step(2.1)
     first = counts(running)
     assert first["steps"] >= 5  # three arcs, and a step across each of the two events
-    assert first["evaluations"] >= 6 * (first["steps"] - first["events"])
+    assert first["evaluations"] >= 3 * (first["steps"] - first["events"])  # of the smaller pair
     running.step(0.1)
     assert counts(running)["steps"] == first["steps"] + 1

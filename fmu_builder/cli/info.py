@@ -65,7 +65,8 @@ def _info_json(description: SlaveDescription, origin: Origin | None) -> dict[str
         "start": description.start,
         "stop": description.stop,
         "step": description.step,
-        "arrays": list(description.arrays),
+        "arrays": [one.name for one in description.arrays],
+        "left_out": list(description.left_out),
         "ports": [{key: getattr(p, key) for key in _PORT_KEYS} for p in description.ports.values()],
         "variables": [
             {
@@ -87,6 +88,10 @@ _SHOWN = 8  # names of arrays
 _WIDEST = 40  # characters of names, or of values, beyond which a row keeps no columns
 
 
+def _sizes(shape: tuple[int, ...]) -> str:
+    return ",".join(map(str, shape))
+
+
 def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
     line(f"{description.model_name}  {description.guid}")
     if origin:
@@ -94,8 +99,9 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
     version = "" if description.kinds is None else " of FMI 3.0"
     line(f"interfaces: {', '.join(description.interfaces)}{version}")
     if description.arrays:
-        names = listed(description.arrays, _SHOWN)
-        line(f"arrays: {names}; `run` takes FMUs without arrays only")
+        line(f"arrays: {listed([f'{one.name}[{_sizes(one.shape)}]' for one in description.arrays], _SHOWN)}")
+    if description.left_out:
+        line(f"neither read nor set by `run`: {listed(description.left_out, _SHOWN)}")
     if description.platforms:
         line(f"binaries: {', '.join(description.platforms)}")
     print_notes((f"DefaultExperiment {key}: {what}" for key, what in description.faults.items()), "warning")

@@ -20,6 +20,7 @@ from fmu_builder.model.connectable import Node, PortUse, SlaveVariable
 from fmu_builder.model.given_values import start_of
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario, Drive
+from fmu_builder.model.vectors import flat, vector_of
 from fmu_builder.units import Unit, parse_unit
 
 Start = float | str
@@ -34,8 +35,9 @@ def start_values(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescriptio
         values[slave] = {}
         for key, value in scenario.slaves[slave].start.items():
             where = f"{scenario.path}: [slaves] {slave} start {key}"
-            names = [key] if key in variables else _elements(key, variables)
-            items = value if isinstance(value, list) else [value]
+            vector = None if key in variables else vector_of(key, variables)
+            names = vector.names if vector else (key,) if key in variables else ()
+            items = flat(value, vector.shape if vector else ())
             if not names:
                 known = {
                     n for v in variables.values() if is_settable(v) for n in (v.name, v.name.rpartition("[")[0]) if n
@@ -45,7 +47,8 @@ def start_values(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescriptio
                 )
             elif len(names) != len(items):
                 many = "s" * (len(names) > 1)
-                problems.append(Problem(where, f"{value!r}: {len(names)} value{many} needed, {len(items)} given"))
+                rows = f", {vector.shape_text} row by row" if vector and len(vector.shape) > 1 else ""
+                problems.append(Problem(where, f"{value!r}: {len(names)} value{many} needed{rows}, {len(items)} given"))
             else:
                 for name, item in zip(names, items, strict=True):
                     with collected(problems):
@@ -53,14 +56,6 @@ def start_values(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescriptio
     if problems:
         raise InputError(problems)
     return values
-
-
-def _elements(base: str, variables: Mapping[str, SlaveVariable]) -> list[str]:
-    """The names `base[1]`, `base[2]`, ... that exist."""
-    names: list[str] = []
-    while f"{base}[{len(names) + 1}]" in variables:
-        names.append(f"{base}[{len(names) + 1}]")
-    return names
 
 
 def is_settable(variable: SlaveVariable) -> bool:

@@ -9,10 +9,10 @@ import math
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from ctypes import CDLL, Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,10 @@ from lxml import etree
 
 from fmu_builder.cosim.description_xml import defined_units, differences, gives_derivatives, held_forces
 from fmu_builder.cosim.extraction import Extraction
-from fmu_builder.cosim.fmi3.adaptor import Adaptor, function_of, kinds_of, name_in_fmi3, type_of
+from fmu_builder.cosim.fmi3.adaptor import READABLE, Adaptor, function_of, kinds_of, name_in_fmi3, type_of
+from fmu_builder.cosim.fmi3.arrays import Array as Fmi3Array
+from fmu_builder.cosim.fmi3.arrays import Scalars
+from fmu_builder.cosim.fmi3.tried_starts import tried_starts
 from fmu_builder.cosim.isolation.limits import Limits
 from fmu_builder.cosim.isolation.process import IsolatedProcess
 from fmu_builder.cosim.pending_steps import waiting_step
@@ -42,7 +45,6 @@ from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.export.archive import check_archive
 from fmu_builder.export.fmi3_variables import INDICATORS
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
-from fmu_builder.export.trial import Start as TriedStart
 from fmu_builder.export.trial import try_out
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
 from fmu_builder.model.terminals import port_of
@@ -78,13 +80,12 @@ class SlaveDescription:
     interpolates: bool = False  # it declares canInterpolateInputs
     asynchronous: bool = False  # it declares canRunAsynchronuously: its steps may be answered with fmi2Pending
     states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
-    arrays: tuple[str, ...] = ()  # of an FMU for FMI 3.0: the names of its variables that are arrays
+    arrays: tuple[Fmi3Array, ...] = ()  # of an FMU for FMI 3.0, whose scalars `variables` has
+    left_out: tuple[str, ...] = ()  # of an FMU for FMI 3.0: what the master has not: clocks, Binary, arrays of texts
     kinds: Mapping[int, str] | None = None  # of an FMU for FMI 3.0: the types of its variables, by value reference
 
     def obstacle(self) -> str | None:
         """Why the master cannot run the FMU on this machine, or None."""
-        if self.arrays:
-            return f"has arrays, such as {self.arrays[0]}, and the master reads scalars only: export it without arrays"
         platform = host_platform()
         if platform in self.platforms:
             return None
@@ -112,7 +113,8 @@ def read_slave(path: Path) -> SlaveDescription:
             raise InputError(Problem(str(path), what))
         description = fmpy.read_model_description(data, validate=False)
         literals = {t.name: {i.name: int(i.value) for i in t.items or ()} for t in description.typeDefinitions}
-        kinds = kinds_of(description) if is_fmi3 else None
+        scalars = Scalars(description, str(path))
+        kinds = kinds_of(description, scalars) if is_fmi3 else None
     except InputError:
         raise
     except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
@@ -126,15 +128,16 @@ def read_slave(path: Path) -> SlaveDescription:
     free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
     ours = (description.generationTool or "").startswith("fmu-builder")
     held, units, relative = held_forces(root), defined_units(root), differences(root)
+    terminals = {name: scalars.terminal(one) for name, one in terminals.items()}
     variables = {}
     for v in description.modelVariables:
-        if kinds is not None and (v.valueReference not in kinds or (ours and v.name.startswith(INDICATORS))):
+        if kinds is not None and (v.type not in READABLE or (ours and v.name.startswith(INDICATORS))):
             continue
         type_name = type_of(v.type)
         depends = unknowns.get(v.name)
         declared = v.declaredType
         unit = v.unit or (declared.unit if declared else None) or ""
-        variables[v.name] = SlaveVariable(
+        alike = SlaveVariable(
             name=v.name,
             reference=v.valueReference,
             type=type_name,
@@ -142,8 +145,8 @@ def read_slave(path: Path) -> SlaveDescription:
             variability=v.variability,
             initial=v.initial,
             unit=unit,
-            start=v.start,
-            depends=None if depends is None else frozenset(d.name for d in depends),
+            start=None,
+            depends=None if depends is None else frozenset(n for d in depends for n in scalars.names(d.name)),
             literals=literals.get(declared.name, {}) if declared and v.type == "Enumeration" else {},
             description=v.description or "",
             # an output without dependencies, even on time, is a force that an element does not have
@@ -154,6 +157,8 @@ def read_slave(path: Path) -> SlaveDescription:
             defined=units.get(unit),
             relative=relative.get(v.name, bool(declared and declared.relativeQuantity)),
         )
+        for name, reference, start in scalars.of(v):
+            variables[name] = replace(alike, name=name, reference=reference, start=start)
     experiment, faults = _default_experiment(description)
     return SlaveDescription(
         path=path,
@@ -174,9 +179,10 @@ def read_slave(path: Path) -> SlaveDescription:
         ours=ours,
         restorable=ours and bool(description.coSimulation.canGetAndSetFMUstate),
         derivatives={
-            v.derivative.valueReference: v.valueReference
+            state[1]: own[1]
             for v in description.modelVariables
             if v.derivative is not None and gives_derivatives(root)
+            for state, own in zip(scalars.of(v.derivative), scalars.of(v), strict=True)
         },
         faults=faults,
         can_restore=bool(description.coSimulation.canGetAndSetFMUstate),
@@ -185,9 +191,12 @@ def read_slave(path: Path) -> SlaveDescription:
         and bool(description.coSimulation.mightReturnEarlyFromDoStep and description.coSimulation.canGetAndSetFMUstate),
         interpolates=bool(description.coSimulation.canInterpolateInputs),
         asynchronous=bool(description.coSimulation.canRunAsynchronuously),
-        states_behind=_states_behind(description),
+        states_behind=_states_behind(description, scalars),
         kinds=kinds,
-        arrays=tuple(v.name for v in description.modelVariables if v.dimensions),
+        arrays=scalars.arrays,
+        left_out=tuple(
+            v.name for v in description.modelVariables if is_fmi3 and (v.type not in READABLE or not [*scalars.of(v)])
+        ),
     )
 
 
@@ -196,12 +205,13 @@ def _terminal_ports(terminals: Mapping[str, Terminal], variables: Mapping[str, S
     return {name: port for name, port in ports.items() if port is not None}
 
 
-def _states_behind(description: ModelDescription) -> dict[str, bool]:
+def _states_behind(description: ModelDescription, scalars: Scalars) -> dict[str, bool]:
     """By output, whether it depends on states; one whose dependencies are not given may."""
     states = {v.derivative.name for v in description.modelVariables if v.derivative is not None}
     return {
-        u.variable.name: u.dependencies is None or any(d.name in states for d in u.dependencies)
+        name: u.dependencies is None or any(d.name in states for d in u.dependencies)
         for u in description.outputs
+        for name in scalars.names(u.variable.name)
     }
 
 
@@ -273,15 +283,6 @@ _callbacks.freeMemory = fmi2CallbackFreeMemoryTYPE(fmpy.free)
 addLoggerProxy(byref(_callbacks))
 
 
-def _start_entries(description: SlaveDescription, starts: Mapping[str, float | str]) -> Iterator[TriedStart]:
-    for name, value in starts.items():
-        variable = description.variables[name]
-        family = FAMILY[variable.type]
-        given = value if isinstance(value, str) or family == "Real" else int(value)
-        family = (description.kinds or {}).get(variable.reference, family)
-        yield family, variable.reference, given, variable.causality == "input"
-
-
 _SHOWN_MESSAGES = 3  # of what a slave logged, in an error
 
 
@@ -312,7 +313,9 @@ class Slave:
             raise SlaveError(Problem(where, what))
         library = description.library()
         if limits is None:
-            try_out(description.path, library, where, list(_start_entries(description, starts or {})))
+            variables, arrays = description.variables, description.arrays
+            tried = list(tried_starts(variables, arrays, description.kinds, starts or {}))
+            try_out(description.path, library, where, tried)
         self._alive = self._closed = False
         self._process: IsolatedProcess | None = None
         self._environment = next(_environments)
@@ -364,7 +367,7 @@ class Slave:
         before = Path.cwd()
         adaptor = None
         if self.description.kinds is not None:
-            adaptor = Adaptor(library, self._extraction.folder, self.description.kinds)
+            adaptor = Adaptor(library, self._extraction.folder, self.description.kinds, self.description.arrays)
             library = adaptor.path
         try:
             loaded = FMU2Slave(

@@ -154,6 +154,9 @@ class _Writer:
         if self.target.tool and (unset := [slave for slave in self.ordered if ORDER not in self.starts[slave]]):
             what = f"`fmu-builder run` sets {ORDER} of {', '.join(unset)}, {reader} does not"
             found.append(f"{what}: they find it from the motion, and their forces differ until then")
+        if of_arrays := [slave for slave, one in self.system.slaves.items() if one.arrays]:
+            what = f"{', '.join(of_arrays)}: elements of arrays are connectors, which {reader} may not find in the FMU"
+            found.append(f"{what}: export it without arrays")
         bound = [slave for slave, values in self.starts.items() if values]
         if bound and not self.target.bindings:
             what = f"{reader} reads no parameter bindings: the start values of {', '.join(bound)} have no effect"

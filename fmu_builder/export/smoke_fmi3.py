@@ -179,9 +179,10 @@ def _set_starts(fmu: Instance, starts: Sequence[tuple[str, int, Any, bool]], inp
     for family, reference, value, is_input in starts:
         if is_input == inputs:
             function, number = FAMILIES[family]
-            values = (number * 1)(value.encode() if family == "String" else value)
+            given = value if isinstance(value, list) else [value.encode() if family == "String" else value]
+            values, size = (number * len(given))(*given), c_size_t(len(given))
             note = f" of a start value, {value!r}"
-            fmu.call(f"fmi3Set{function}", (c_uint * 1)(reference), c_size_t(1), values, c_size_t(1), note=note)
+            fmu.call(f"fmi3Set{function}", (c_uint * 1)(reference), c_size_t(1), values, size, note=note)
 
 
 def start() -> None:

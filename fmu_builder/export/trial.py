@@ -88,7 +88,7 @@ def run_smoke(fmu: Path, library: str, timeout: float, options: Sequence[str] = 
     return Ending(code, calls[-1] if calls else "the start of Python", output, errors.decode("utf-8", "replace"))
 
 
-Start = tuple[str, int, float | str, bool]
+Start = tuple[str, int, float | str | Sequence[float], bool]
 """Type, value reference and value of a start value, and whether its variable is an input."""
 
 

@@ -37,7 +37,8 @@ from fmu_builder.units import parse_quantity, parse_unit
 
 
 def _start_value(value: object) -> object:
-    items = value if isinstance(value, list) else [value]
+    rows = value if isinstance(value, list) else [value]
+    items = [item for row in rows for item in (row if isinstance(row, list) else [row])]
     if not items or not all(isinstance(item, bool | int | float | str) for item in items):
         raise rule("must be a number, a text, true, false, or a list of these")
     return value
@@ -66,7 +67,7 @@ ALGORITHMS = {  # and as people write them
 IMPLICIT = ("implicit", "adaptive")
 Scalar = bool | int | float | str
 Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
-StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]
+StartValue = Annotated[Scalar | list[Scalar | list[Scalar]], BeforeValidator(_start_value)]  # or rows of an array
 
 
 MASS = (

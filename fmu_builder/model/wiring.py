@@ -13,6 +13,7 @@ from fmu_builder.model.connectable import FAMILY, Connectable, Node, PortUse, Sl
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import Conversion
 from fmu_builder.model.terminals import flow_variables, joined, sign_between, terminal_of
+from fmu_builder.model.vectors import Vector, vector_of
 from fmu_builder.units import Unit, dimension_text, fmi_display, mixes_cycles_and_angle, parse_unit
 
 
@@ -37,7 +38,9 @@ def wire(
     kind: Literal["slave", "part"] = "slave",
     given: Mapping[str, Conversion] = MappingProxyType({}),
 ) -> Wiring:
-    """Resolve connections between ports, terminals or single variables.  Raises InputError with every problem found.
+    """Resolve connections between ports, terminals, single variables or arrays of one shape.
+
+    Raises InputError with every problem found.
 
     driven  inputs that are given otherwise, "slave.variable"     kind  "slave" or "part", for messages
     given   conversions in place of those that follow from units, by the input "slave.variable"
@@ -92,14 +95,9 @@ def wire(
         elif isinstance(a, Terminal) and isinstance(b, Terminal):
             for source, target, sign in _connect_terminals((slave_a, a), (slave_b, b), slaves, where, problems):
                 connect(source, target, where, sign)
-        elif isinstance(a, SlaveVariable) and isinstance(b, SlaveVariable):
-            if a.causality == "input" and b.causality == "output":
-                (slave_a, a), (slave_b, b) = (slave_b, b), (slave_a, a)
-            found = _variable_problem((slave_a, a), (slave_b, b))
-            if found:
-                problems.append(Problem(where, found))
-            else:
-                connect((slave_a, a.name), (slave_b, b.name), where)
+        elif isinstance(a, SlaveVariable | Vector) and isinstance(b, SlaveVariable | Vector):
+            for source, target in _connect_variables((slave_a, a), (slave_b, b), slaves, where, problems):
+                connect(source, target, where)
         else:
             problems.append(Problem(where, "a port can be connected to a port, a variable to a variable"))
     problems += [
@@ -149,7 +147,7 @@ def _name(node: Node) -> str:
     return f"{node[0]}.{node[1]}"
 
 
-End = tuple[str, PortUse | Terminal | SlaveVariable]  # of a slave
+End = tuple[str, PortUse | Terminal | SlaveVariable | Vector]  # of a slave
 
 
 def _alike(end: End, slaves: Mapping[str, Connectable], other: End) -> End:
@@ -207,6 +205,8 @@ def _end(name: str, slaves: Mapping[str, Connectable], where: str, problems: lis
         return slave, description.variables[rest]
     if rest in description.terminals:
         return slave, description.terminals[rest]
+    if vector := vector_of(rest, description.variables):
+        return slave, vector
     known = [
         *dict.fromkeys((*description.ports, *description.terminals)),
         *(v.name for v in description.variables.values() if v.causality in ("input", "output")),
@@ -267,6 +267,38 @@ def _connect_ports(
         if role.name in at.force and role.name in to.force:
             pairs += [((element, b), (body, a)) for a, b in zip(at.force[role.name], to.force[role.name], strict=True)]
     return pairs
+
+
+def _connect_variables(
+    first: tuple[str, SlaveVariable | Vector],
+    second: tuple[str, SlaveVariable | Vector],
+    slaves: Mapping[str, Connectable],
+    where: str,
+    problems: list[Problem],
+) -> list[tuple[Node, Node]]:
+    """Sources and targets of two variables, or of two arrays element by element."""
+    shapes = [one.shape_text if isinstance(one, Vector) else "" for _, one in (first, second)]
+    if shapes[0] != shapes[1]:
+        (name_a, a), (name_b, b) = (
+            (f"{slave}.{one.name}", f"an array of {shape}" if shape else "a scalar")
+            for (slave, one), shape in zip((first, second), shapes, strict=True)
+        )
+        single = next(f"{slave}.{one.names[0]}" for slave, one in (first, second) if isinstance(one, Vector))
+        what = f"{name_a} is {a}, {name_b} is {b}; arrays of one shape are connected, or single elements: {single}"
+        problems.append(Problem(where, what))
+        return []
+    ends = [
+        [(slave, slaves[slave].variables[name]) for name in (one.names if isinstance(one, Vector) else (one.name,))]
+        for slave, one in (first, second)
+    ]
+    if ends[0][0][1].causality == "input" and ends[1][0][1].causality == "output":
+        ends.reverse()
+    pairs = list(zip(*ends, strict=True))
+    found = next(filter(None, (_variable_problem(*pair) for pair in pairs)), None)
+    if found:
+        problems.append(Problem(where, found))
+        return []
+    return [((slave_a, a.name), (slave_b, b.name)) for (slave_a, a), (slave_b, b) in pairs]
 
 
 def _variable_problem(source: tuple[str, SlaveVariable], target: tuple[str, SlaveVariable]) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from ctypes import byref, c_double
 from pathlib import Path
 
@@ -11,14 +10,13 @@ import pytest
 
 import fmu_builder
 from fmu_builder import Assembly, Result, Scenario
-from fmu_builder.cli import app
 from fmu_builder.cli.building import versions
 from fmu_builder.cosim.loop.program import LOOP
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import host_platform
-from fmu_builder.model.documents import Recipe, as_file
+from fmu_builder.model.documents import as_file
 from fmu_builder.paths import shipped
 
 
@@ -64,19 +62,6 @@ def test_an_error_names_the_function_of_fmi_3(ball: Path) -> None:
     ):
         slave.set(description.variables["mass"], -1.0)
     slave.close()
-
-
-def test_an_fmu_with_arrays_is_shown_and_not_run(capsys: pytest.CaptureFixture[str]) -> None:
-    with as_file(Recipe(name="Arrays", element="point_mass", arrays=True)) as path:
-        fmu = host_fmu(path, ("-O0",), 3)
-    app(["info", str(fmu)], standalone_mode=False)
-    shown = capsys.readouterr().out
-    assert "arrays: g, r0, v0, p.r, p.v, p.f, " in shown
-    assert re.search(r"^  g +\= 0\.0 0\.0 -9\.81 m/s2  Grav", shown, re.MULTILINE)
-    with pytest.raises(InputError, match="has arrays, such as g, and the master reads scalars only: export it without"):
-        fmu_builder.run(str(fmu))
-    with pytest.raises(SlaveError, match="has arrays, such as g"):
-        Slave("arrays", read_slave(fmu))
 
 
 @pytest.mark.parametrize(("text", "unknown"), [("", ""), (" ", ""), ("4", "4"), ("2,", ""), ("2.1", "2.1")])

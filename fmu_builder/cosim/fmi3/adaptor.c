@@ -1,7 +1,7 @@
 /* An FMU for FMI 3.0 as one for FMI 2.0: the master calls these functions, and these call its functions.
  *
- * Scalars only, co-simulation only, without event mode.  Inputs have no derivatives in FMI 3.0.  A step that ends early
- * is completed by further ones: step_to_event shows where.
+ * Co-simulation only, without event mode.  Inputs have no derivatives in FMI 3.0.  A step that ends early is completed
+ * by further ones: step_to_event shows where.  The master has arrays as scalars (values.h).
  * Whole numbers that the other side cannot hold are refused.
  * One copy of this library belongs to one FMU: adaptor.py gives it the addresses of the functions and the types of the
  * variables, once, by `connect_fmu`. */
@@ -42,12 +42,23 @@ typedef struct {
     int (*output_derivatives)(void *, const uint32_t *, size_t, const int32_t *, double *, size_t);
 } Functions;
 
+/* An array.   first: the reference that the master has for its first scalar; those of the others follow
+ * place: of its values in `kept` of a component, bytes     has_starts: 1 if modelDescription.xml has start values */
+typedef struct {
+    uint32_t reference, first, size, kind;
+    size_t place, has_starts;
+} Array;
+
 typedef struct {
     Functions f;
     const char *resources;       /* path of the folder */
-    const uint32_t *references;  /* of all variables, ascending, */
+    const uint32_t *references;  /* of all scalars, ascending, */
     const uint8_t *kinds;        /* and their types */
     size_t size;
+    const Array *arrays;         /* by `first`, which lies behind the references of all other variables */
+    size_t n_arrays;
+    const unsigned char *starts; /* as `kept` of a new component */
+    size_t kept_size, longest;   /* bytes of `kept`; values of the longest array */
     uint32_t is_plain;           /* 1 if all reals are of 64 bits */
 } Fmu;
 
@@ -66,6 +77,9 @@ typedef struct {
     char name[256];
     int has_tolerance, has_stop, has_ended, takes_early_return;
     double tolerance, start, stop, last;
+    unsigned char *kept;    /* values of all arrays as they were set last, */
+    unsigned char *is_kept; /* for those whose flag is 1; others have to be read first */
+    double *answer;         /* room for the values of one array */
 } Component;
 
 static Kind kind_of(uint32_t reference)
@@ -97,180 +111,7 @@ static void take_log(void *environment, fmi2Status status, const char *category,
         c->callbacks.logger(c->callbacks.componentEnvironment, c->name, status, category, text);
 }
 
-/* ---- values ----------------------------------------------------------------------------------------------------- */
-
-typedef union {
-    double float64;
-    float float32;
-    int8_t int8;
-    uint8_t uint8;
-    int16_t int16;
-    uint16_t uint16;
-    int32_t int32;
-    uint32_t uint32;
-    int64_t int64;
-    uint64_t uint64;
-    const char *text;
-} Value;
-
-static double number_of(Kind kind, const Value *v)
-{
-    switch (kind) {
-    case FLOAT64: return v->float64;
-    case FLOAT32: return (double)v->float32;
-    case INT8: return v->int8;
-    case UINT8: return v->uint8;
-    case INT16: return v->int16;
-    case UINT16: return v->uint16;
-    case INT32: return v->int32;
-    case UINT32: return v->uint32;
-    case INT64: return (double)v->int64;
-    case UINT64: return (double)v->uint64;
-    case BOOLEAN: return v->uint8 != 0;
-    default: return 0.0;
-    }
-}
-
-static Value value_of(Kind kind, double number)
-{
-    Value v = {.uint64 = 0};
-    switch (kind) {
-    case FLOAT64: v.float64 = number; break;
-    case FLOAT32: v.float32 = (float)number; break;
-    case INT8: v.int8 = (int8_t)number; break;
-    case UINT8: v.uint8 = (uint8_t)number; break;
-    case INT16: v.int16 = (int16_t)number; break;
-    case UINT16: v.uint16 = (uint16_t)number; break;
-    case INT32: v.int32 = (int32_t)number; break;
-    case UINT32: v.uint32 = (uint32_t)number; break;
-    case INT64: v.int64 = (int64_t)number; break;
-    case UINT64: v.uint64 = (uint64_t)number; break;
-    case BOOLEAN: v.uint8 = number != 0.0; break;
-    default: break;
-    }
-    return v;
-}
-
-static int get_number(const Component *c, uint32_t reference, double *number)
-{
-    Kind kind = kind_of(reference);
-    Value v = {.uint64 = 0};
-    int status = fmu.f.get[kind](c->instance, &reference, 1, &v, 1);
-    *number = number_of(kind, &v);
-    return status;
-}
-
-/* The limits of whole numbers by type: the smallest one, and the first that is too large. */
-static const struct {
-    const char *name;
-    double low, end;
-} ranges[KINDS] = {
-    [INT8] = {"Int8", -0x1p7, 0x1p7},     [UINT8] = {"UInt8", 0.0, 0x1p8},
-    [INT16] = {"Int16", -0x1p15, 0x1p15}, [UINT16] = {"UInt16", 0.0, 0x1p16},
-    [INT32] = {"Int32", -0x1p31, 0x1p31}, [UINT32] = {"UInt32", 0.0, 0x1p32},
-    [INT64] = {"Int64", -0x1p63, 0x1p63}, [UINT64] = {"UInt64", 0.0, 0x1p64},
-};
-
-static int fits(double number, Kind kind) { return number >= ranges[kind].low && number < ranges[kind].end; }
-
-static int refuse(const Component *c, uint32_t reference, double number, const char *whose, Kind kind)
-{
-    if (c->callbacks.logger)
-        c->callbacks.logger(c->callbacks.componentEnvironment, c->name, fmi2Error, "logStatusError",
-                            "#i%u#: %.17g is outside the range of %s, %.17g ... %.17g", reference, number, whose,
-                            ranges[kind].low, ranges[kind].end - 1.0);
-    return fmi2Error;
-}
-
-static int set_number(const Component *c, uint32_t reference, double number)
-{
-    Kind kind = kind_of(reference);
-    if (ranges[kind].name && !fits(number, kind))
-        return refuse(c, reference, number, ranges[kind].name, kind);
-    Value v = value_of(kind, number);
-    return fmu.f.set[kind](c->instance, &reference, 1, &v, 1);
-}
-
-fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2Real value[])
-{
-    Component *c = component;
-    if (fmu.is_plain)
-        return fmu.f.get[FLOAT64](c->instance, vr, n, value, n);
-    int worst = 0;
-    for (size_t k = 0; k < n; k++) {
-        int status = get_number(c, vr[k], value + k);
-        worst = status > worst ? status : worst;
-    }
-    return worst;
-}
-
-fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, const fmi2Real value[])
-{
-    Component *c = component;
-    if (fmu.is_plain)
-        return fmu.f.set[FLOAT64](c->instance, vr, n, (void *)value, n);
-    int worst = 0;
-    for (size_t k = 0; k < n; k++) {
-        int status = set_number(c, vr[k], value[k]);
-        worst = status > worst ? status : worst;
-    }
-    return worst;
-}
-
-static fmi2Status get_whole(Component *c, const fmi2ValueReference vr[], size_t n, int value[])
-{
-    int worst = 0;
-    for (size_t k = 0; k < n; k++) {
-        double number = 0.0;
-        int status = get_number(c, vr[k], &number);
-        if (fits(number, INT32))
-            value[k] = (int)number;
-        else if (status <= fmi2Warning)
-            status = refuse(c, vr[k], number, "the master, Int32", INT32);
-        worst = status > worst ? status : worst;
-    }
-    return worst;
-}
-
-static fmi2Status set_whole(Component *c, const fmi2ValueReference vr[], size_t n, const int value[])
-{
-    int worst = 0;
-    for (size_t k = 0; k < n; k++) {
-        int status = set_number(c, vr[k], value[k]);
-        worst = status > worst ? status : worst;
-    }
-    return worst;
-}
-
-fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Integer value[])
-{
-    return get_whole(c, vr, n, value);
-}
-
-fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer value[])
-{
-    return set_whole(c, vr, n, value);
-}
-
-fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Boolean value[])
-{
-    return get_whole(c, vr, n, value);
-}
-
-fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Boolean value[])
-{
-    return set_whole(c, vr, n, value);
-}
-
-fmi2Status fmi2GetString(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2String value[])
-{
-    return fmu.f.get[STRING](((Component *)component)->instance, vr, n, value, n);
-}
-
-fmi2Status fmi2SetString(fmi2Component component, const fmi2ValueReference vr[], size_t n, const fmi2String value[])
-{
-    return fmu.f.set[STRING](((Component *)component)->instance, vr, n, (void *)value, n);
-}
+#include "values.h"
 
 /* ---- the life of an instance ------------------------------------------------------------------------------------ */
 
@@ -292,8 +133,10 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     c->takes_early_return = early_return;
     c->instance = fmu.f.instantiate(name, guid, fmu.resources, visible != 0, logging != 0, 0, early_return, NULL, 0, c,
                                     take_log, NULL);
-    if (c->instance)
+    if (c->instance && keep_arrays(c))
         return c;
+    if (c->instance)
+        fmu.f.free_instance(c->instance);
     callbacks->freeMemory(c);
     return NULL;
 }
@@ -305,6 +148,8 @@ void fmi2FreeInstance(fmi2Component component)
         return;
     fmi2CallbackFreeMemory free_memory = c->callbacks.freeMemory;
     fmu.f.free_instance(c->instance);
+    if (c->kept)
+        free_memory(c->kept);
     free_memory(c);
 }
 
@@ -334,7 +179,13 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component component)
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component c) { return fmu.f.exit_initialization(((Component *)c)->instance); }
 fmi2Status fmi2Terminate(fmi2Component c) { return fmu.f.terminate(((Component *)c)->instance); }
-fmi2Status fmi2Reset(fmi2Component c) { return fmu.f.reset(((Component *)c)->instance); }
+
+fmi2Status fmi2Reset(fmi2Component component)
+{
+    Component *c = component;
+    set_to_starts(c);
+    return fmu.f.reset(c->instance);
+}
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
@@ -423,9 +274,11 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
     return fmu.f.get_state(((Component *)c)->instance, state);
 }
 
-fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
+fmi2Status fmi2SetFMUstate(fmi2Component component, fmi2FMUstate state)
 {
-    return fmu.f.set_state(((Component *)c)->instance, state);
+    Component *c = component;
+    forget_arrays(c);
+    return fmu.f.set_state(c->instance, state);
 }
 
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
@@ -448,18 +301,87 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size
     return fmu.f.deserialize(((Component *)c)->instance, (const unsigned char *)bytes, size, state);
 }
 
-fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns,
+/* References as the FMU has them, each array once, and the place of the value of each scalar among all values. */
+typedef struct {
+    uint32_t *references;
+    size_t *places, n, size;
+} Expanded;
+
+/* O(n^2) for n scalars of arrays: those of one connection are few. */
+static void expand(Expanded *to, const uint32_t *references, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        const Array *array = array_of(references[k]);
+        size_t before = 0;
+        while (array && before < k && array_of(references[before]) != array)
+            before++;
+        if (array && before < k) {
+            to->places[k] = to->places[before] + references[k] - references[before];
+            continue;
+        }
+        to->references[to->n++] = array ? array->reference : references[k];
+        to->places[k] = to->size + (array ? references[k] - array->first : 0);
+        to->size += array ? array->size : 1;
+    }
+}
+
+static size_t most_values(const uint32_t *references, size_t n)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < n; k++)
+        most += array_of(references[k]) ? array_of(references[k])->size : 1;
+    return most;
+}
+
+static fmi2Status expanded_derivative(Component *c, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                      size_t n_knowns, const double *seed, double *answer)
+{
+    size_t n = n_unknowns + n_knowns, most = most_values(unknowns, n_unknowns) + most_values(knowns, n_knowns);
+    double *values = c->callbacks.allocateMemory(1, most * sizeof(double) + n * (sizeof(size_t) + sizeof(uint32_t)));
+    if (!values)
+        return fmi2Error;
+    size_t *places = (size_t *)(values + most);
+    uint32_t *references = (uint32_t *)(places + n);
+    Expanded to = {.references = references, .places = places};
+    Expanded from = {.references = references + n_unknowns, .places = places + n_unknowns};
+    expand(&to, unknowns, n_unknowns);
+    expand(&from, knowns, n_knowns);
+    for (size_t k = 0; k < n_knowns; k++)
+        values[to.size + from.places[k]] += seed[k];
+    int status = fmu.f.directional(c->instance, to.references, to.n, from.references, from.n, values + to.size,
+                                   from.size, values, to.size);
+    for (size_t k = 0; k < n_unknowns; k++)
+        answer[k] = values[to.places[k]];
+    c->callbacks.freeMemory(values);
+    return status;
+}
+
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component component, const fmi2ValueReference unknowns[], size_t n_unknowns,
                                         const fmi2ValueReference knowns[], size_t n_knowns, const fmi2Real seed[],
                                         fmi2Real answer[])
 {
-    return fmu.f.directional(((Component *)c)->instance, unknowns, n_unknowns, knowns, n_knowns, seed, n_knowns, answer,
-                             n_unknowns);
+    Component *c = component;
+    if (fmu.n_arrays)
+        return expanded_derivative(c, unknowns, n_unknowns, knowns, n_knowns, seed, answer);
+    return fmu.f.directional(c->instance, unknowns, n_unknowns, knowns, n_knowns, seed, n_knowns, answer, n_unknowns);
 }
 
-fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n,
+fmi2Status fmi2GetRealOutputDerivatives(fmi2Component component, const fmi2ValueReference vr[], size_t n,
                                         const fmi2Integer order[], fmi2Real value[])
 {
-    return fmu.f.output_derivatives(((Component *)c)->instance, vr, n, order, value, n);
+    Component *c = component;
+    if (!fmu.n_arrays)
+        return fmu.f.output_derivatives(c->instance, vr, n, order, value, n);
+    int worst = 0;
+    for (size_t k = 0; k < n; k++) {
+        const Array *array = array_of(vr[k]);
+        uint32_t reference = array ? array->reference : vr[k];
+        size_t size = array ? array->size : 1;
+        int status = fmu.f.output_derivatives(c->instance, &reference, 1, order + k, c->answer, size);
+        value[k] = c->answer[array ? vr[k] - array->first : 0];
+        worst = status > worst ? status : worst;
+    }
+    return worst;
 }
 
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n,

@@ -7,12 +7,13 @@ import functools
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ctypes import c_char_p, c_size_t, c_uint8, c_uint32, c_void_p
 from pathlib import Path
 
 from fmpy.model_description import ModelDescription
 
+from fmu_builder.cosim.fmi3.arrays import Array, Scalars
 from fmu_builder.export.host import shared_library
 from fmu_builder.export.toolchain import fmi_headers
 from fmu_builder.model.connectable import Type
@@ -32,6 +33,7 @@ KINDS: Mapping[str, Type] = {
     "Boolean": "Boolean",
     "String": "String",
 }
+READABLE = frozenset({*KINDS, "Enumeration"})  # types of the variables that the master has
 _ENUMERATION = "Int64"  # functions that read and set enumerations
 _FUNCTIONS = (  # behind those that get and set, in the order of Functions in adaptor.c
     "InstantiateCoSimulation",
@@ -59,6 +61,19 @@ _OTHER_NAMES = {
 _ACCESS = re.compile(r"fmi2([GS]et)(Real|Integer)\b")
 
 
+class _Array(ctypes.Structure):
+    """Array of adaptor.c."""
+
+    _fields_ = (
+        ("reference", c_uint32),
+        ("first", c_uint32),
+        ("size", c_uint32),
+        ("kind", c_uint32),
+        ("place", c_size_t),
+        ("has_starts", c_size_t),
+    )
+
+
 class _Fmu(ctypes.Structure):
     """Fmu of adaptor.c."""
 
@@ -68,6 +83,11 @@ class _Fmu(ctypes.Structure):
         ("references", c_void_p),
         ("kinds", c_void_p),
         ("size", c_size_t),
+        ("arrays", c_void_p),
+        ("n_arrays", c_size_t),
+        ("starts", c_void_p),
+        ("kept_size", c_size_t),
+        ("longest", c_size_t),
         ("is_plain", c_uint32),
     )
 
@@ -102,10 +122,10 @@ def type_of(type_name: str) -> Type:
     return KINDS.get(type_name, type_name)  # type: ignore[arg-type]
 
 
-def kinds_of(description: ModelDescription) -> dict[int, str]:
-    """The types of the variables by value reference, without clocks and binary data."""
-    known = {*KINDS, "Enumeration"}
-    return {v.valueReference: v.type for v in description.modelVariables if v.type in known}
+def kinds_of(description: ModelDescription, scalars: Scalars) -> dict[int, str]:
+    """The types of the scalars by the references that the master has for them, without clocks and binary data."""
+    readable = (v for v in description.modelVariables if v.type in READABLE)
+    return {reference: v.type for v in readable for _, reference, _ in scalars.of(v)}
 
 
 @functools.cache
@@ -117,12 +137,13 @@ def _library() -> Path:
 class Adaptor:
     """What an FMU has in its folder beside its own library: a copy of the adaptor, which has one FMU.
 
-    kinds   types of FMI 3.0 of its variables, by value reference"""
+    kinds   types of FMI 3.0 of its scalars, by the references that the master has for them
+    arrays  those that hold scalars"""
 
-    def __init__(self, library: Path, folder: Path, kinds: Mapping[int, str]) -> None:
-        own = _library()
-        self.path = folder / f"adaptor{own.suffix}"
-        shutil.copyfile(own, self.path)
+    def __init__(self, library: Path, folder: Path, kinds: Mapping[int, str], arrays: Sequence[Array] = ()) -> None:
+        compiled = _library()
+        self.path = folder / f"adaptor{compiled.suffix}"
+        shutil.copyfile(compiled, self.path)
         self.fmu = ctypes.CDLL(str(library))
         self._resources = f"{folder / 'resources'}{os.sep}".encode()
         ordered = sorted(kinds)
@@ -130,6 +151,14 @@ class Adaptor:
         places = {name: place for place, name in enumerate(KINDS)}
         self._kinds = (c_uint8 * len(ordered))(*(places[kind_of(kinds[one])] for one in ordered))
         self._is_plain = "Float32" not in kinds.values()
+        self._starts, rows = bytearray(), []
+        for one in arrays:
+            kind = places[kind_of(one.kind)]
+            rows.append(_Array(one.reference, one.first, one.size, kind, len(self._starts), bool(one.starts)))
+            self._starts += one.start_bytes()
+            self._starts += bytes(-len(self._starts) % 8)  # each array begins at a multiple of 8 bytes
+        self._arrays = (_Array * len(rows))(*rows)
+        self._longest = max((one.size for one in arrays), default=0)
 
     def connect(self, adaptor: ctypes.CDLL) -> None:
         """Give the loaded copy the functions and types of its FMU."""
@@ -141,6 +170,11 @@ class Adaptor:
             ctypes.cast(self._references, c_void_p),
             ctypes.cast(self._kinds, c_void_p),
             len(self._references),
+            ctypes.cast(self._arrays, c_void_p),
+            len(self._arrays),
+            ctypes.cast((c_uint8 * len(self._starts)).from_buffer(self._starts), c_void_p),
+            len(self._starts),
+            self._longest,
             int(self._is_plain),
         )
         self._own = ctypes.CDLL(adaptor._name, handle=adaptor._handle)

@@ -35,6 +35,11 @@ __attribute__((visibility("hidden"))) extern const char recorder_entries[];
 #define ENTRIES ".globl recorder_entries\nrecorder_entries:\n"
 #endif
 
+/* All entries, from the instructions of one, which begin with its number. */
+#define ALL_ENTRIES(instructions)                                                                                      \
+    ".p2align 4\n" ENTRIES ".set recorder_number, 0\n.rept 512\n" instructions                                         \
+    ".set recorder_number, recorder_number + 1\n.endr\n"
+
 #if defined __x86_64__ && defined _WIN32
 
 /* The first four arguments go to the places that the caller keeps for them on the stack, before the others: an array of
@@ -58,15 +63,9 @@ __asm__(".text\n"
         "    movq 24(%rsp), %r8\n"
         "    movq 32(%rsp), %r9\n"
         "    jmpq *%rax\n"
-        ".p2align 4\n"
-        ENTRIES
-        ".set recorder_number, 0\n"
-        ".rept 512\n"
-        "    movl $recorder_number, %r11d\n"
-        "    jmp recorder_common\n"
-        "    .p2align 4\n"
-        ".set recorder_number, recorder_number + 1\n"
-        ".endr\n");
+        ALL_ENTRIES("    movl $recorder_number, %r11d\n"
+                    "    jmp recorder_common\n"
+                    "    .p2align 4\n"));
 
 static int argument_list(va_list *list, const uint64_t *registers, void *stack, void *vectors, int named)
 {
@@ -121,15 +120,9 @@ __asm__(".text\n"
         "    movq 176(%rsp), %rax\n"
         "    leave\n"
         "    jmpq *%r11\n"
-        ".p2align 4\n"
-        ENTRIES
-        ".set recorder_number, 0\n"
-        ".rept 512\n"
-        "    movl $recorder_number, %r11d\n"
-        "    jmp recorder_common\n"
-        "    .p2align 4\n"
-        ".set recorder_number, recorder_number + 1\n"
-        ".endr\n");
+        ALL_ENTRIES("    movl $recorder_number, %r11d\n"
+                    "    jmp recorder_common\n"
+                    "    .p2align 4\n"));
 
 static int argument_list(va_list *list, const uint64_t *registers, void *stack, void *vectors, int named)
 {
@@ -176,14 +169,8 @@ __asm__(".text\n"
         "    ldp q6, q7, [sp, #176]\n"
         "    ldp x29, x30, [sp], #208\n"
         "    br x16\n"
-        ".p2align 4\n"
-        ENTRIES
-        ".set recorder_number, 0\n"
-        ".rept 512\n"
-        "    mov x17, #recorder_number\n"
-        "    b recorder_common\n"
-        ".set recorder_number, recorder_number + 1\n"
-        ".endr\n");
+        ALL_ENTRIES("    mov x17, #recorder_number\n"
+                    "    b recorder_common\n"));
 
 #ifdef __APPLE__ /* all arguments that have no name are on the stack */
 static int argument_list(va_list *list, const uint64_t *registers, void *stack, void *vectors, int named)

@@ -85,7 +85,8 @@ static void require_ok(int status, const char *call)
     static const char *const faults[] = {"", " returned Warning", " returned Discard", " returned Error",
                                          " returned Fatal", " returned Pending"};
     if (status == 0) return;
-    fail(call, (unsigned)status < sizeof faults / sizeof *faults ? faults[status] : " returned a status that FMI does not define");
+    int is_defined = (unsigned)status < sizeof faults / sizeof *faults;
+    fail(call, is_defined ? faults[status] : " returned a status that FMI does not define");
 }
 
 static void *require_function(void *library, const char *name)

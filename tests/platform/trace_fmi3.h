@@ -1,5 +1,5 @@
-/* An FMU for FMI 3.0 under trace_driver.c, which includes this text.  Its memory is of its own, by system calls or of the
- * platform: many instances are made and freed, and a state is kept, serialized and put back once. */
+/* An FMU for FMI 3.0 under trace_driver.c, which includes this text.  Its memory is of its own, by system calls or of
+ * the platform: many instances are made and freed, and a state is kept, serialized and put back once. */
 #ifndef TRACE_FMI3_H
 #define TRACE_FMI3_H
 

@@ -95,13 +95,21 @@ typedef struct {
 #define CC_MESH_SHORT (1.0f - 0x1p-20f) /* more than six roundings to single precision take away */
 #define CC_MESH_FAR 1e18f               /* m: squares of what is farther off have no place in single precision */
 
+/* No box that holds a triangle is that far, so it only keeps differences from the ends of empty ones, which lie at
+ * infinity, numbers. */
+CC_API float cc_mesh_near(float x)
+{
+    x = x < CC_MESH_FAR ? x : CC_MESH_FAR;
+    return x > -CC_MESH_FAR ? x : -CC_MESH_FAR;
+}
+
 CC_API void cc_mesh_place(const double P[3], CcMeshPlace *place)
 {
     for (int i = 0; i < 3; i++) {
         double size = __builtin_fabs(P[i]);
         float below = (float)(P[i] - 0x1p-23 * size), above = (float)(P[i] + 0x1p-23 * size);
-        place->below[i] = below < CC_MESH_FAR ? below : CC_MESH_FAR;
-        place->above[i] = above > -CC_MESH_FAR ? above : -CC_MESH_FAR;
+        place->below[i] = cc_mesh_near(below);
+        place->above[i] = cc_mesh_near(above);
     }
 }
 

@@ -30,7 +30,8 @@
 #include "laws/contact.h"
 /* The file of the recipe's surface, surface/<kind>.h, with the constants surface_* that structure.py wrote.  It defines
  *   surface_at   the foot of what lies at `local` in the surface's frame; a search begins at the triangle `near`, and
- *                returns the one for the next search */
+ *                returns the one for the next search
+ *   SURFACE_FLAT 1 if it has one normal only */
 #include SURFACE_FILE
 #include C_P_FILE
 
@@ -191,7 +192,7 @@ static void forces(Element *e, int on_demand)
     Real size = pressed ? cc_norm(sums.pressed) : 0.0;
     CC_UNROLL for (int i = 0; i < 3; i++) {
         local[i] = pressed ? sums.pressed_at[i] / e->normal_force : sums.nearest.point[i];
-        out[i] = re(size) > 0.0 ? sums.pressed[i] / size : sums.nearest.normal[i];
+        out[i] = re(size) > 0.0 && !SURFACE_FLAT ? sums.pressed[i] / size : sums.nearest.normal[i];
     }
     cc_to_world(R_s, out, e->normal);
     cc_to_world(R_s, local, e->contact.r);
@@ -232,7 +233,7 @@ static void start(Element *e)
     e->peak_force = e->normal_force;
     e->previous.in_contact = re(e->contact_area) > 0.0;
     e->previous.is_deep = re(e->depth) > re(e->D_max);
-    e->contact_count = e->previous.in_contact;
+    e->contact_count = 0.0;
 }
 
 static int accept(Element *e, CcHost *host, double step)

@@ -1,4 +1,4 @@
-"""The body and the surface of a recipe: `[body]` becomes samples of its skin, `[surface]` is that of point_surface."""
+"""The skin and the surface of a recipe: `[skin]` becomes samples of its skin, `[surface]` is that of point_surface."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fmu_builder.model import Constant, Reader, Structure, Table
 from fmu_builder.model.structure_tables import SURFACES, Skin
 from fmu_builder.paths import load_module
 
-TABLES = {"body": Skin, "surface": SURFACES}
+TABLES = {"skin": Skin, "surface": SURFACES}
 
 ENDLESS = (-math.inf, math.inf)
 
 
 def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
-    """Check `[body]` and `[surface]`; returns what point_surface does for the surface, and the constants body_samples
+    """Check `[skin]` and `[surface]`; returns what point_surface does for the surface, and the constants body_samples
     and body_balls.  The body starts clear of the surface."""
     surface = load_module(Path(__file__).parents[1] / "point_surface" / "structure.py").structure(tables, read)
     assert isinstance(surface, Structure)
-    samples, balls, note = _samples(read.table("body", Skin), read)
+    samples, balls, note = _samples(read.table("skin", Skin), read)
     free = np.array(surface.input_starts.get("point.r", (0.0, 0.0, 0.0)))
     size = float(np.linalg.norm(samples[:, :3], axis=1).max())
     away = free / np.linalg.norm(free) if free.any() else np.array([0.0, 0.0, 1.0])
@@ -52,7 +52,7 @@ def _samples(table: Table, read: Reader) -> tuple[np.ndarray, np.ndarray, tuple[
     whole = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= samples.MOST_SAMPLES
     if not whole and count != "vertices":
         what = f"{count!r} must be a whole number from 1 to {samples.MOST_SAMPLES}, or 'vertices'"
-        read.problem("body", "samples", what)
+        read.problem("skin", "samples", what)
     if len(read.problems) == before and "file" in table:
         with read.collected(table, "file"):
             mesh = read_mesh(read.folder / name, unit * scale, (place[0], place[1], place[2]), border=True)

@@ -44,6 +44,7 @@ def _describe(recipe: Path) -> tuple[SlaveDescription, Origin | None]:
     dependencies that never show."""
     model = load_model(recipe)
     print_notes((f"{model.name}: {warning}" for warning in model.warnings()), "warning")
+    print_notes(f"{model.name}: {note}" for note in model.notes())
     compiler = find_compiler()
     if compiler is not None:
         print_notes(unshown_dependencies(model, compiler))

@@ -1,4 +1,4 @@
-"""Speed of one evaluation of point_surface on every kind of surface, with laws of the user's.
+"""Speed of one evaluation of point_surface on every kind of surface, with laws of the user's, and of body_surface.
 
     python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_surface_speed.py
 
@@ -11,12 +11,14 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 
-from fmu_builder.export.generate import fmu_sources, write_sources
+from fmu_builder.export.generate import fmu_data, fmu_sources, write_sources
 from fmu_builder.export.toolchain import compile_hosted, find_compiler
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
@@ -61,19 +63,27 @@ def evaluations(folder: Path, name: str, structure: str = "[structure]\n", laws:
     text = (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8").partition("[start]")[0]
     recipe = folder / "Timed.toml"
     recipe.write_text(text + structure + "coupling = false\n" + laws, encoding="utf-8")
-    model = load_model(recipe)
-    write_sources(fmu_sources(model, "{00000000-0000-0000-0000-000000000000}"), folder)
+    return compiled(recipe, SURFACES[name][0], [])
+
+
+def compiled(recipe: Path, place: tuple[float, float, float], options: list[str]) -> Callable[[int], int]:
+    """The same for a recipe; what moves does so about `place`, m."""
+    folder, model = recipe.parent, load_model(recipe)
+    sources = {**fmu_sources(model, "{00000000-0000-0000-0000-000000000000}"), **fmu_data(model)}
+    write_sources(sources, folder)
     compiler = find_compiler()
     assert compiler is not None, "a benchmark needs a compiler: python -m pip install ziglang"
-    compile_hosted([Path(__file__).with_name("evaluations.c")], folder / "timed.so", [folder], compiler, [])
+    timed = [Path(__file__).with_name("evaluations.c"), *folder.glob("constants.c")]
+    with chdir(folder):  # of the tables that constants.c includes
+        compile_hosted(timed, folder / "timed.so", [folder], compiler, options)
     library = ctypes.CDLL(str(folder / "timed.so"))
     library.evaluations.restype = ctypes.c_double
     start = np.array([v.start for v in model.variables])
-    place = np.array(SURFACES[name][0])
+    about = np.array(place)
 
     def run(calls: int) -> int:
         touching = ctypes.c_long(0)
-        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (start, place)]
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (start, about)]
         total = library.evaluations(*pointers, ctypes.c_double(0.01), ctypes.c_long(calls), ctypes.byref(touching))
         assert np.isfinite(total)
         return touching.value
@@ -107,3 +117,35 @@ def test_many_points(benchmark: Callable[..., object], tmp_path: Path, points: i
     run = evaluations(tmp_path, "PointSurface", f"[structure]\npoints = {points}\n")
     report(benchmark, run, 5, 60.0 * points)
     assert run(1000) > 200
+
+
+BUMPY = 224  # squares along each side of a plate, of two triangles each
+
+
+def plate() -> trimesh.Trimesh:
+    """100,352 triangles, 1 m long and wide, with waves of 8 mm, in mm."""
+    along = np.linspace(-500.0, 500.0, BUMPY + 1)
+    x, y = np.meshgrid(along, along, indexing="ij")
+    z = 8.0 * np.sin(x / 60.0) * np.cos(y / 80.0)
+    first = np.arange(BUMPY * (BUMPY + 1)).reshape(BUMPY, BUMPY + 1)[:, :-1].ravel()
+    beside = first + BUMPY + 1
+    triangles = np.vstack(
+        [np.column_stack([first, beside, beside + 1]), np.column_stack([first, beside + 1, first + 1])]
+    )
+    return trimesh.Trimesh(np.column_stack([x.ravel(), y.ravel(), z.ravel()]), triangles, process=False)
+
+
+@pytest.mark.parametrize("surface", ["plane", "mesh"])
+@pytest.mark.parametrize("samples", [100, 1000, 10000])
+def test_the_skin_of_a_ball(benchmark: Callable[..., object], tmp_path: Path, samples: int, surface: str) -> None:
+    """Of 100 mm, 0 to 20 mm deep in a plane or in waves of 100,352 triangles."""
+    ball = trimesh.creation.icosphere(subdivisions=5, radius=100.0)
+    for name, mesh in {"ball": ball, "plate": plate()}.items():
+        (tmp_path / f"{name}.stl").write_bytes(mesh.export(file_type="stl"))
+    recipe = tmp_path / "Skin.toml"
+    on = 'kind = "plane"' if surface == "plane" else 'kind = "mesh"\nfile = "plate.stl"\nunit = "mm"\nopen = true'
+    skin = f'[skin]\nfile = "ball.stl"\nunit = "mm"\nsamples = {samples}\n'
+    recipe.write_text(f'element = "body_surface"\n{skin}[surface]\n{on}\n[start]\nK_fr = 0.3\n', encoding="utf-8")
+    run = compiled(recipe, (0.0, 0.0, 0.09), ["-DSKIN"])
+    report(benchmark, run, 5, math.inf)
+    assert run(50) > 30

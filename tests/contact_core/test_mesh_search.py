@@ -126,12 +126,15 @@ def test_a_tree_of_any_number_of_triangles_leaves_none_out(feet: Callable[..., F
 
 
 def test_points_at_any_distance_have_a_closest_triangle(feet: Callable[..., Feet], tmp_path: Path) -> None:
-    """Also where squares of single precision overflow, and a part whose place hides its size in single precision."""
-    for scale in (1e-30, 1.0, 1e15, 1e25, 1e100):
+    """Also where squares of single precision overflow, and a part whose place hides its size in single precision.
+    Beyond 1e16 times the size of a part all of its triangles are equally far, and the side may be any."""
+    for scale in (1e-30, 1.0, 1e15, 1e25, 1e100, -1e15, -1e25, -1e100):
         found = feet(pack_mesh(box(tmp_path), curved=False), scale * np.array([[0.0, 0.0, 1.0], [3.0, -0.1, 0.1]]))
         assert np.isfinite(found.depth).all()
-        if scale >= 1e15:
-            assert found.depth == pytest.approx(-scale * np.array([1.0, np.linalg.norm([3.0, -0.1, 0.1])]), rel=1e-9)
+        if abs(scale) >= 1e15:
+            far = abs(scale) * np.array([1.0, np.linalg.norm([3.0, -0.1, 0.1])])
+            side = np.sign(found.depth) if abs(scale) > 1e16 else -1.0
+            assert side * found.depth == pytest.approx(far, rel=1e-9)
     small = trimesh.creation.icosphere(subdivisions=2, radius=1e-6)
     mesh = mesh_of(tmp_path, small.vertices + 8000.0, small.faces)
     points = 8000.0 + 1.1e-6 * on_unit_sphere(np.random.default_rng(6), 50)

@@ -874,6 +874,8 @@ def test_every_fmu_of_the_catalogue_gives_the_same_trace_twice(name: str, tmp_pa
     tolerance, allowed = (1e-12, 1e-5) if long else (1e-10, 1e-6)
     if name.startswith("BeadOn"):  # on a stiff wire CVode gives up at 1e-11, and errs by less the finer it is
         allowed = 1e-5
+    if name == "BallOnFloor":  # where a sample begins to touch is no event: CVode gives up at 1e-8
+        tolerance, allowed = 1e-6, 1e-2
     exchanged = simulated(fmu, "ModelExchange", names, {}, solver="CVode", relative_tolerance=tolerance)
     stepped = simulated(fmu, "CoSimulation", names, {}, relative_tolerance=tolerance)
     largest = np.maximum(np.abs(stepped).max(axis=0, initial=0.0), 1.0)

@@ -142,7 +142,7 @@ def points(fmu: Fmu, reads: bool) -> list[bytes]:
 
 
 # Recipes of all elements that leave something out, and an assembly.
-NAMES = ("Pendulum", "PointSurface", "BouncingBall", "PointLine1", "PointLine2", "RigidBlock")
+NAMES = ("Pendulum", "PointSurface", "BouncingBall", "PointLine1", "PointLine2", "RigidBlock", "BodySurface")
 
 
 def test_every_element_that_leaves_something_out_is_compared() -> None:

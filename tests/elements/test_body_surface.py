@@ -42,7 +42,7 @@ def ball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def recipe(folder: Path, name: str, skin: Path, keys: str, surface: str, rest: str) -> Path:
     path = folder / f"{name}.toml"
-    body = f'[body]\nfile = "{skin.as_posix()}"\nunit = "mm"\n{keys}\n'
+    body = f'[skin]\nfile = "{skin.as_posix()}"\nunit = "mm"\n{keys}\n'
     path.write_text(f'element = "body_surface"\n{body}[surface]\n{surface}\n{rest}', encoding="utf-8")
     return path
 
@@ -103,7 +103,7 @@ def test_a_recipe_with_faults_names_all_of_them(tmp_path: Path) -> None:
 
     def problems(body: str, surface: str = 'kind = "plane"') -> str:
         path = tmp_path / "Body.toml"
-        path.write_text(f'element = "body_surface"\n[body]\n{body}\n[surface]\n{surface}\n', encoding="utf-8")
+        path.write_text(f'element = "body_surface"\n[skin]\n{body}\n[surface]\n{surface}\n', encoding="utf-8")
         with pytest.raises(InputError) as error:
             load_model(path)
         return str(error.value)
@@ -111,13 +111,13 @@ def test_a_recipe_with_faults_names_all_of_them(tmp_path: Path) -> None:
     text = problems("flie = 'part.stl'\nscale = 0\nsamples = 10001\nz = [1, 0]", "kind = 'disc'\nradius = -1")
     for what in ("flie: this key is unknown", "file: this key is missing", "unit: this key is missing",
                  "scale: 0 is refused", "samples: 10001 must be a whole number from 1 to 10000, or 'vertices'",
-                 "[body] z", "radius: -1 is refused"):  # fmt: skip
+                 "[skin] z", "radius: -1 is refused"):  # fmt: skip
         assert what in text, text
     for count in ("0", "-3", "1.5", "true", "'corners'"):
         assert "samples:" in problems(f"file = 'part.stl'\nunit = 'm'\nsamples = {count}")
     assert "empty.stl: is empty" in problems("file = 'empty.stl'\nunit = 'm'")
     assert "is the unit of its numbers right?" in problems("file = 'part.stl'\nunit = 'km'\nscale = 10")
-    assert "[body] unit" in problems("file = 'part.stl'\nunit = 'kg'")
+    assert "[skin] unit" in problems("file = 'part.stl'\nunit = 'kg'")
     assert "no area" in problems("file = 'part.stl'\nunit = 'm'\nz = [5, 6]")
     assert "no vertex" in problems("file = 'part.stl'\nunit = 'm'\nsamples = 'vertices'\nz = [5, 6]")
     fine = trimesh.creation.icosphere(subdivisions=5)

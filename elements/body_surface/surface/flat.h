@@ -1,4 +1,6 @@
 /* Plane and disc: the foot of a point on z = 0. */
+#define SURFACE_FLAT 1
+
 static inline void flat_foot(const Real local[3], Real depth, int on, CcFoot *foot)
 {
     foot->depth = depth;

@@ -69,19 +69,19 @@ static double cc_short_share(const CcStep *step)
     return CC_SHORT_SHARE * cc_min(1.0, CC_SHORT_TOLERANCE / step->tolerance);
 }
 
-/* The largest estimated error as a multiple of what is allowed here; infinity or NaN if a value is not finite. */
+/* The largest estimated error as a multiple of what is allowed here; NaN if a value is not finite. */
 static double cc_short_error(const Instance *instance, const CcStep *step, double h)
 {
     const double *k_1 = instance->slopes[0], *k_2 = instance->slopes[1], *k_3 = instance->slopes[2];
     const double *k_4 = instance->slopes[CC_STAGES - 1];
-    double worst = 0.0;
+    double worst = 0.0, not_finite = 0.0; /* NaN if an error is infinite or NaN, else 0 */
     for (int i = 0; i < CC_STATES; i++) {
         double sum = 6.0 * k_2[i] + 8.0 * k_3[i] - 5.0 * k_1[i] - 9.0 * k_4[i];
         double error = cc_abs(sum) / cc_allowed(instance, step, i, h * cc_abs(k_1[i]));
-        if (!(error <= worst) && cc_is_finite(worst))
-            worst = error;
+        worst = error > worst ? error : worst;
+        not_finite += 0.0 * error;
     }
-    return h * worst / (72.0 * cc_short_share(step));
+    return h * (worst + not_finite) / (72.0 * cc_short_share(step));
 }
 
 /* Adapt short_length after an attempt of length h with the error e. */

@@ -14,7 +14,8 @@
  *      is the most.  In compression, once W is known, s = 1 + R/(T' + U/4), |R| <= T' = T/(1 + d),
  *      within 1/4 .. 5/4
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
- *      that the measured motion could reach
+ *      that the measured motion could reach; in a first contact that ends in balance with a load, what leads the body
+ *      to where the law would have it (lawful_motion.h)
  *
  * Before anything is known W is what makes omega H = 1.1 at the depth to come, 0.9 where the lag is given: it spoils
  * neither long nor short contacts.  Where the lag is given, a point that is deep in the surface at the start of the run
@@ -27,6 +28,7 @@
 
 #include "energy_force.h"
 #include "force_form.h"
+#include "lawful_motion.h"
 #include "partner.h"
 #include "../laws/friction.h"
 
@@ -41,6 +43,7 @@ typedef struct {
     double literal CC_IN(0, 1);          /* given: 1 where the force has to be the law at the inputs */
     double added;                        /* J, by the forces that acted, since the start */
     double started CC_IN(0, 1);          /* 1 after the first sample of the run */
+    CcLawfulMotion lawful;               /* since a first contact began */
     CcForceForm form;                    /* where inputs change within the step */
     double z[2], slips CC_IN(0, 1);      /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
@@ -263,6 +266,14 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
     return s < least ? least : s > most ? most : s;
 }
 
+/* The body is where the law would have it: what the forces made on its way is no matter any more. */
+CC_API void cc_coupling_nothing_made(CcCoupling *c)
+{
+    for (int L = 0; L < CC_LAGS; L++)
+        c->ledger.made[L] = c->held[L] = 0.0;
+    c->pushed = 0.0;
+}
+
 /* The depth x at the sample, on the parabola that has the kinetic energy of v. */
 CC_API double cc_coupling_depth(const CcPartner *p, const double r[3], const double v[3])
 {
@@ -389,6 +400,7 @@ CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     c->deepest = deepest;
     c->scale = 1.0;
     c->off = 1.0;
+    c->lawful.samples = 0.0;
 }
 
 /* Why the force is the law at the inputs. */
@@ -413,11 +425,18 @@ CC_APART int cc_coupling_answer(CcCoupling *c, const CcPortLaw *law, const CcCou
 {
     CcPartner *p = &c->partner;
     CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
-    double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
+    double x = at.x, w = at.w, pushed[CC_LAGS - 1][3], lawful = 0.0;
+    int first = p->begun == 0.0 || cc_is_quiet(p);
     for (int k = 0; k < cc_lag(p->lag); k++)
         cc_apply_admittance(p->W, p->f[k], pushed[k]);
     if (o->lag != CC_LAG_AUTO && c->form.e == 0.0) /* of a force that is held; a wrong lag shows a wrong a */
         at.kappa = H * H / 6.0;
+    if (first)
+        cc_begin_lawful(&c->lawful, &at, p->known < 1.0 || c->deepest <= 0.0);
+    else if (!o->straight && c->form.e == 0.0 && cc_abs(H - p->H) <= CC_SAME_STEP * H)
+        lawful = cc_lawful_force(&c->lawful, law, &at, cc_lag(p->lag), p->known == 1.0, p->f_largest);
+    else
+        c->lawful.samples = 0.0;
     double made = cc_coupling_predict(c, law, pushed, &at);
     at.reach = H * at.W[2][2] * law->elastic(law->data, at.x);
     double most = cc_coupling_most(c, law, x, w, at.w, H);
@@ -425,6 +444,11 @@ CC_APART int cc_coupling_answer(CcCoupling *c, const CcPortLaw *law, const CcCou
     int evaluations = 0;
     if (most > 0.0)
         evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
+    if (lawful > 0.0) {
+        cc_held_friction(law, &at, cc_lead_to_lawful(&c->lawful, &at, lawful), f);
+        if (c->lawful.samples == 0.0)
+            cc_coupling_nothing_made(c);
+    }
     c->ceilings += cc_below(most, f);
     if (cc_coupling_holds(c) != CC_COUPLED)
         cc_coupling_literal(c, law, r, v, f);

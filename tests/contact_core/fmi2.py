@@ -407,6 +407,7 @@ class Slave:
 # Recipes and cases that the everyday tests see in others: forms of an element, elements that are others by other names,
 # and points on surfaces.
 ALIKE = (
+    "BallOnFloor",
     "BarOnFloor",
     "BeadInBowl",
     "BeadInMeshBowl",

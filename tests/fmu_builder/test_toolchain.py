@@ -148,7 +148,7 @@ def compiled(
         _, edited = timed(compile_all)
         new = sorted(path.stem.split("-")[0] for path in objects() - before)
     cache_folder.cache_clear()
-    yield Compiled(*((1.0, 1.0) if is_literal else (1.7, 3.0)), cold, edited, new, libraries)
+    yield Compiled(*((1.0, 1.0) if is_literal else (1.8, 3.0)), cold, edited, new, libraries)
 
 
 def objects() -> set[Path]:

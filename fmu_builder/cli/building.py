@@ -100,9 +100,9 @@ def _cases(names: Sequence[str]) -> list[Path]:
 
 def _with_references(built: Built, cases: Iterable[Path] = ()) -> Built:
     """With those of the given cases; without any an FMU of the catalogue gets its own."""
-    from fmu_builder.cosim.reference_files import cases_alone, with_references
+    from fmu_builder.cosim.reference_files import own_cases, with_references
 
-    chosen = list(cases) or (cases_alone(built.model.name) if is_shipped(built.model.path) else [])
+    chosen = list(cases) or (own_cases(built.path, built.model.name) if is_shipped(built.model.path) else [])
     names = with_references(built.path, chosen) if chosen else ()
     return replace(built, notes=(*built.notes, f"holds the references of {', '.join(names)}")) if names else built
 

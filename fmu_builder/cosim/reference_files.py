@@ -65,6 +65,19 @@ def cases_alone(model_name: str) -> list[Path]:
     return found
 
 
+def own_cases(fmu: Path, model_name: str) -> list[Path]:
+    """Those of cases_alone that a run of this FMU can make: none that drives a clock of FMI 3.0, which no run sets."""
+    if not (found := cases_alone(model_name)):
+        return []
+    left_out = read_slave(fmu).left_out
+    return [path for path in found if not _driven(path).intersection(left_out)]
+
+
+def _driven(case: Path) -> set[str]:
+    """The variables that a case of one slave drives."""
+    return {name.partition(".")[2] for name in read_scenario(case).drive}
+
+
 def with_references(fmu: Path, cases: Iterable[Path]) -> tuple[str, ...]:
     """Add the references of the cases to the FMU, in place of those that it has; returns their names.
 

@@ -178,6 +178,12 @@ def test_a_build_of_the_catalogue_holds_its_references_and_one_from_that_fmu_too
     assert (tmp_path / "second" / "SliderMass.fmu").read_bytes() == first.read_bytes()
 
 
+def test_a_case_that_drives_clocks_is_none_of_the_fmu_of_fmi_3_in_which_they_are_no_inputs(tmp_path: Path) -> None:
+    app(["build", "ProbeClock", "-o", str(tmp_path), "--source-only", "--fmi", "2,3"], standalone_mode=False)
+    assert f"{FOLDER}/ticks_ref.csv" in files_of(tmp_path / "ProbeClock.fmu")
+    assert not files_of(tmp_path / "ProbeClock_fmi3.fmu")
+
+
 @pytest.mark.slow
 def test_an_own_case_is_given_by_name_or_path(pushed: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "Own.toml"

@@ -34,11 +34,12 @@ _TOOL = "fmu-builder"
 
 @dataclass(frozen=True)
 class _Origin:
-    """Who exported an FMU, as its generationTool says, and under which licence."""
+    """Who exported an FMU, as its generationTool says, under which licence, and what it is."""
 
     tool: str
     version: str
     licence: str
+    about: str  # its description
     has_sources: bool
 
     @property
@@ -138,7 +139,7 @@ def _origin(fmu: bytes) -> _Origin:
     words = root.get("generationTool", "").split()
     has_version = len(words) > 1 and re.match(r"v?\d", words[-1]) is not None
     tool, version = (" ".join(words[:-1]), words[-1]) if has_version else (" ".join(words), "")
-    return _Origin(tool, version, root.get("license", ""), has_sources)
+    return _Origin(tool, version, root.get("license", ""), root.get("description", ""), has_sources)
 
 
 def _check_sizes(name: str, texts: Mapping[str, str]) -> None:
@@ -179,9 +180,9 @@ def _readme(system: System, slave: str, kind: str, texts: Mapping[str, str], ori
     facts = ["The binaries need no other file, no licence and no runtime."] if origin.tool == _TOOL else []
     facts += ["Sources are in the FMU."] if origin.has_sources else []
     facts += [f"License of the FMU: {origin.licence or 'not stated in modelDescription.xml'}"]
-    return f"""# {name}
-
-{experiment.description or name}
+    given = experiment.description if experiment.description != name else ""  # of an FMU that runs alone it is the name
+    title = "\n\n".join(filter(None, (f"# {name}", given or origin.about)))
+    return f"""{title}
 
 - FMI 2.0, {"co-simulation" if kind == "cs" else "model exchange"}, exported by {origin.text}
 - Run it from {experiment.seconds("start"):g} s to {stop:g} s with the start values of modelDescription.xml. {inputs}

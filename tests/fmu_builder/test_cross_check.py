@@ -184,6 +184,7 @@ def test_the_folders_are_those_of_the_rules_and_another_tool_gets_the_reference(
     found = simulate_fmu(str(files[f"{place}/Gain.fmu"]), stop_time=0.02, output_interval=0.001, validate=False)
     assert np.array_equal(found["y"], expected["y"])
     readme = files[f"{place}/README.md"].read_text()
+    assert readme.startswith("# Gain\n\n- FMI 2.0")  # neither the system nor the FMU has a description
     assert "2.0, co-simulation, exported by a tool that it does not name" in readme
     assert "License of the FMU: not stated in modelDescription.xml" in readme and "no runtime" not in readme
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
 from fmu_builder.paths import find_recipe
+from fmu_builder.version import __version__
 
 GUIDE = Path(__file__).parents[2] / "fmu_builder" / "guide"
 SCRIPTS = [path.read_text(encoding="utf-8") for path in GUIDE.glob("*.py")]
@@ -75,6 +77,24 @@ def test_every_block_of_a_page_does_what_it_shows(page: Path, tmp_path: Path, mo
             exec(compile(body, f"{page.name}:{page.read_text().count(os.linesep, 0, block.start())}", "exec"), names)
         else:
             assert language in PLAIN or page.stem == "element-reference", f"{page.name}: a block of {language}"
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_workflow_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of fmu-builder, for this machine alone; the other steps are those of a runner."""
+    monkeypatch.chdir(tmp_path)
+    Path("models").mkdir()
+    Path("models/Floor.toml").write_text('element = "point_surface"\n[surface]\nkind = "plane"\n', encoding="utf-8")
+    workflow = (GUIDE / "ci.md").read_text(encoding="utf-8")
+    for step in re.findall(r"^      - run: fmu-builder (.+)$", workflow, re.MULTILINE):
+        command, _, target = step.partition(" > ")
+        on_host = ["--platform", "host"] if command.startswith("build ") else []
+        result = CliRunner().invoke(app, [*shlex.split(command), *on_host])
+        assert result.exit_code == 0, result.output
+        if target:
+            Path(target).write_text(result.stdout, encoding="utf-8")
+    assert json.loads(Path("check.sarif").read_text(encoding="utf-8"))["runs"][0]["results"] == []
+    assert f"fmu_builder-{__version__}-py3-none-any.whl" in workflow
 
 
 def test_the_index_lists_every_page_once() -> None:

@@ -11,7 +11,8 @@ import pytest
 import trimesh
 from fmi2 import OK, QUICK, Fmu, load_shipped
 from numpy.typing import NDArray
-from running import Running
+from running import Running, build
+from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from fmu_builder.errors import InputError
@@ -304,6 +305,107 @@ def test_a_saved_state_repeats_the_contact_of_hundreds_of_samples_with_a_mesh_to
     running.slave.free_state(place)
     running.time = time
     assert way(15) == first
+
+
+# ---- line contact ----------------------------------------------------------------------------------------------------
+
+LONG, SHORT, OFF, NOSE, SPEED = 0.03, 0.024, 0.006, 0.006, 60.0  # m: axes of the cam, its pivot, radius; rad/s
+ROOT = f"sqrt(({SHORT}*cos(#s))^2 + ({LONG}*sin(#s))^2)"
+FOLLOWER = f"""
+element = "planar_mechanism"
+[start]
+g = [0, 0]
+[[body]]
+name = "cam"
+joint = "revolute"
+mass = "1 kg"
+inertia = "1e-3 kg.m2"
+motion = "{SPEED}[rad/s]*#t"
+[[body]]
+name = "follower"
+on = "ground"
+joint = "prismatic"
+angle = "90 deg"
+mass = "0.5 kg"
+inertia = 1
+stiffness = "5000 N/m"
+free = "10 mm"
+start = "30 mm"
+closes = true
+[[constraint]]
+kind = "profile"
+body = "follower"
+on = "cam"
+curve_x = "{OFF}[m] + {LONG}[m]*cos(#s) + {NOSE * SHORT}[m]*cos(#s)/{ROOT}"
+curve_y = "{SHORT}[m]*sin(#s) + {NOSE * LONG}[m]*sin(#s)/{ROOT}"
+range = [0, {2.0 * math.pi}]
+closed = true
+side = "above"
+unilateral = true
+"""
+
+
+def flank(folder: Path, curve: NDArray[np.float64], width: float, rows: int) -> Path:
+    """Triangles over a curve in the plane (x, y), shape (n, 2), that is moved along z; the material is on its left."""
+    n, z = len(curve), np.linspace(-width / 2.0, width / 2.0, rows + 1)
+    at = np.column_stack([np.tile(curve, (rows + 1, 1)), np.repeat(z, n)]) * 1000.0
+    a = (np.arange(rows)[:, None] * n + np.arange(n - 1)).ravel()
+    faces = np.vstack([np.column_stack([a, a + 1, a + 1 + n]), np.column_stack([a, a + 1 + n, a + n])])
+    folder.mkdir()
+    return written(folder, trimesh.Trimesh(at, faces, process=False))
+
+
+@pytest.mark.slow
+def test_a_rounded_tooth_rides_on_a_cam_of_triangles_as_the_follower_of_the_mechanism(tmp_path: Path) -> None:
+    """Lines of samples along a rounded tip, on an eccentric elliptic cam of triangles, against planar_mechanism, whose
+    pointed follower rides on the curve of the tip's centre.  At the mechanism's lift the tooth is off the cam by no
+    more than its polygon of lines is off the tip, which falls with the square of their number.  Pressed as hard as the
+    contact of the mechanism, it turns the cam as hard, but for the shift of the force to a line of samples."""
+    turn = np.linspace(0.0, 2.0 * math.pi, 721)
+    turn[-1] = 0.0  # to the bit
+    ellipse = np.column_stack([OFF + LONG * np.cos(turn), SHORT * np.sin(turn)])
+    cam = flank(tmp_path / "cam", ellipse, 0.02, 4)
+    surface = f'kind = "mesh"\nfile = "{cam.as_posix()}"\nunit = "mm"\nopen = true'
+    rigid = Running(build(tmp_path, "Follower", FOLLOWER))
+    names = ["q[2]", "contact[1].N", "joint[1].drive"]
+    poses = []
+    for _ in range(20):
+        rigid.step(5.4e-3)
+        poses.append((SPEED * rigid.time, *rigid.values(names)))
+    assert rigid["contact[1].departures"] == 0 and np.ptp([pose[1] for pose in poses]) > 0.01
+
+    round_ = SHORT**2 / LONG  # m, its least radius of curvature: a disc of it fits into the cam at every place
+    gaps, shifts = [], []
+    for lines in (16, 64):
+        way = math.pi * (1.0 + np.arange(lines + 1) / lines)
+        tip = flank(tmp_path / f"tip{lines}", NOSE * np.column_stack([np.cos(way), np.sin(way)]), 0.01, 3)
+        law = "[start]\nC_p = 1e13\nK_fr = 0\nC_r = 1\n"
+        path = recipe(tmp_path, f"Tooth{lines}", tip, 'samples = "vertices"', surface, law)
+        tooth = Running(Fmu(host_fmu(path, QUICK), tmp_path))
+        half = math.pi / lines / 2.0
+        sag = math.sqrt(round_**2 + 2.0 * NOSE * (NOSE + round_) * (1.0 - math.cos(half))) - round_
+        gap, shift = [], []
+        for angle, lift, N, drive in poses:
+            tooth.set({"surface.q": (math.cos(angle / 2.0), 0.0, 0.0, math.sin(angle / 2.0))})
+
+            def lower(way: float, lift: float = lift, tooth: Running = tooth) -> None:
+                tooth.set({"body.r": (0.0, lift - way, 0.0)})
+
+            def missing(way: float, N: float = N, tooth: Running = tooth) -> float:
+                lower(way)
+                return tooth["normal_force"] - N
+
+            lower(0.0)
+            gap.append(tooth["distance"])
+            lower(brentq(missing, -1e-5, 1e-4, xtol=1e-10))
+            assert abs(tooth["contact.r[3]"]) < 1e-4, "the middle of the line, but for 5 nm in depths of micrometres"
+            shift.append(abs(tooth["surface.t[3]"] + drive) / tooth["normal_force"])
+        assert min(gap) > -5e-9 and max(gap) < sag + 5e-9, "triangles and their single precision: 5 nm"
+        assert max(shift) < NOSE * half * (1.0 + (LONG + OFF) * LONG / SHORT**2)
+        gaps.append(max(gap))
+        shifts.append(max(shift))
+    assert gaps[0] / gaps[1] == pytest.approx(16.0, rel=0.2), gaps
+    assert shifts[0] / shifts[1] > 3.0, shifts
 
 
 # ---- the ball of the catalogue -------------------------------------------------------------------------------------

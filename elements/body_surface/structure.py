@@ -56,6 +56,8 @@ def _samples(table: Table, read: Reader) -> tuple[np.ndarray, np.ndarray, tuple[
     if len(read.problems) == before and "file" in table:
         with read.collected(table, "file"):
             mesh = read_mesh(read.folder / name, unit * scale, (place[0], place[1], place[2]), border=True)
+    if len(read.problems) == before and "file" in table:
+        with read.collected(table, "samples"):
             found = samples.spread(mesh, count, box) if isinstance(count, int) else samples.at_vertices(mesh, box)
             area = float(found.areas.sum())
             number = len(found.areas)

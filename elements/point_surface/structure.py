@@ -401,7 +401,8 @@ def _mesh(table: Table, read: Reader, side: float) -> Surface:
         mesh = read_mesh(read.folder / name, unit * scale, (place[0], place[1], place[2]), border)
         data = mesh_tree.pack_mesh(mesh, crease, curved)
         reach = mesh_width.reach(mesh, side)
-        notes = [f"the mesh has {len(mesh.triangles)} triangles, {len(data) / 2**20:.1f} MiB in each binary"]
+        size = f"{len(data) / 2**20:.1f} MiB" if len(data) >= 2**20 else f"{len(data) / 2**10:.0f} KiB"
+        notes = [f"the mesh has {len(mesh.triangles)} triangles, {size} in each binary"]
         if mesh.dropped:
             notes.append(f"{mesh.dropped} triangles of {name} have two equal corners: they were left out")
         return Surface({"mesh": data, "side": (side,)}, reach, mesh_width.free_place(mesh, side), tuple(notes))

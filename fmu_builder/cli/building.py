@@ -12,6 +12,7 @@ from pathlib import Path
 from lxml import etree
 
 from fmu_builder.cli.files import find, find_scenario
+from fmu_builder.cli.mesh_info import is_mesh, write_recipe
 from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, raise_all
 from fmu_builder.export.archive import check_archive
@@ -46,11 +47,15 @@ def build_named(
     as_json: bool,
     references: Sequence[str] = (),
     fmi: Sequence[Fmi] = (),
+    unit: str | None = None,
 ) -> None:
     """Build and print.  Raises the errors of all names as one, after the FMUs of the others are built.
 
-    references   cases whose references the FMU shall hold; those of the catalogue hold their own"""
+    references   cases whose references the FMU shall hold; those of the catalogue hold their own
+    unit         of the numbers in mesh files, by default mm"""
     platforms = _platforms(platform, source_only)
+    if unit is not None and not any(map(is_mesh, names)):
+        raise InputError(Problem("--unit", "is that of an STL, OBJ or PLY file, and none is named"))
     results: list[Built | FmuBuilderError] = []
     if references and len(names) > 1:
         raise InputError(Problem("--references", f"are of one FMU; {len(names)} are named"))
@@ -63,6 +68,11 @@ def build_named(
                     raise InputError(Problem("--references", what))
                 results += _build_again(Path(name), output, platform, fmi)
                 continue
+            if is_mesh(name) and not assembly:
+                recipe = write_recipe(Path(name), unit or "mm")
+                what = f"is the recipe of a point in contact with {name}, whose numbers are {unit or 'mm'}"
+                print_notes([f"{recipe} {what}"])
+                name = str(recipe)
             path = find_scenario(name) if assembly else find(name, "a recipe")
             # FMI 3.0 first: what it has no place for is refused before a file is written
             made = [_build(path, output, platforms, assembly, one, cases) for one in sorted(fmi or (2,), reverse=True)]

@@ -82,7 +82,9 @@ def validate_command(
 def build_command(
     recipes: Annotated[
         list[str] | None,
-        typer.Argument(help="Recipes: .toml files, names of the catalogue, or FMUs of this tool to be built again."),
+        typer.Argument(
+            help="Recipes: .toml files, names of the catalogue, FMUs of this tool to be built again, mesh files."
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -112,6 +114,7 @@ def build_command(
         Path | None,
         typer.Option(help="Folder of a Modelica package with classes of the same recipes, their laws included."),
     ] = None,
+    unit: Annotated[str | None, typer.Option(help="Of the numbers in an STL, OBJ or PLY file; without it mm.")] = None,
     as_json: _Json = False,
 ) -> None:
     """Build FMUs from recipes, by default for all platforms.
@@ -120,6 +123,9 @@ def build_command(
 
     An FMU of this tool holds the files it was built from: `fmu-builder build Old.fmu -o new` builds it again, for the
     platforms that it has.  That compiles and runs what these files hold, so give only FMUs that you trust.
+
+    `fmu-builder build part.stl` writes part.toml beside it, the recipe of a point in contact with the part, and
+    builds it.
     """
     from fmu_builder.cli.building import build_catalogue, build_named, versions
 
@@ -131,9 +137,9 @@ def build_command(
             from fmu_builder.cli.modelica import write_modelica
 
             write_modelica(recipes or (), modelica, None if as_json else False)
-        build_named(recipes or (), output, platform or (), source_only, assembly, as_json, names, wanted)
-    elif recipes or assembly or references or modelica:
-        what = "is the whole catalogue: it takes neither recipes nor --assembly, --references and --modelica"
+        build_named(recipes or (), output, platform or (), source_only, assembly, as_json, names, wanted, unit)
+    elif recipes or assembly or references or modelica or unit:
+        what = "is the whole catalogue: it takes neither recipes nor --assembly, --references, --modelica and --unit"
         raise InputError(Problem("--all", what))
     else:
         build_catalogue(output, platform or (), source_only, as_json, versions(fmi))

@@ -1,15 +1,17 @@
-"""`info` of a mesh file: size, volume, faults, thinnest wall and advised D_max of the part."""
+"""`info` and `build` of a mesh file: what the part measures, its faults, and the recipe of a contact with it."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 from fmu_builder.cli.printing import line
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.model.mesh import FORMATS, Faults, Mesh, inspect_mesh, refusals
+from fmu_builder.files import is_file, write_whole
+from fmu_builder.model.mesh import FORMATS, Faults, Mesh, inspect_mesh, read_mesh, refusals
 from fmu_builder.units import parse_unit
 
 MOST_DEPTH = 1.0  # m, the default of D_max where the surface does not limit it
@@ -23,17 +25,14 @@ def show_mesh(path: Path, unit: str, as_json: bool) -> None:
     """Print what a mesh is, even if it is no surface.
 
     unit   of the numbers in the file.   Raises InputError if the file cannot be read, or for a unit of no length"""
-    metre = parse_unit("m")
-    length = parse_unit(unit)
-    if not length.same_dimension(metre):
-        raise InputError(Problem("--unit", f"{unit!r} is no unit of length, as mm or in"))
-    mesh, faults = inspect_mesh(path, length.factor)
+    factor = _metres(unit)
+    mesh, faults = inspect_mesh(path, factor)
     about = _about(path, unit, mesh, faults)
     if as_json:
         print(json.dumps(about, indent=2))
         return
     line(f"{path.name}  {about['triangles']} triangles, {about['vertices']} vertices")
-    size = " x ".join(_in(x, length.factor) for x in about["size"])
+    size = " x ".join(_in(x, factor) for x in about["size"])
     line(f"  size            {size} {unit}, if its numbers are {unit}")
     line(f"  area            {about['area']:.4g} m2")
     if about["volume"] is not None:
@@ -41,14 +40,43 @@ def show_mesh(path: Path, unit: str, as_json: bool) -> None:
     line(f"  closed          {'yes' if about['closed'] else f'no, {faults.border} edges are its border'}")
     if about["D_max"] is not None:
         wall = about["thinnest_wall"]
-        line(f"  thinnest wall   {'none' if wall is None else f'{_in(wall, length.factor)} {unit}'}")
+        line(f"  thinnest wall   {'none' if wall is None else f'{_in(wall, factor)} {unit}'}")
         for side, depth in about["D_max"].items():
-            line(f'  advised D_max   {_in(depth, length.factor)} {unit}, side = "{side}"')
+            line(f'  advised D_max   {_in(depth, factor)} {unit}, side = "{side}"')
     for fault in about["faults"]:
         line(f"\nfault: {fault}")
-    if about["D_max"] is not None:
-        is_open = "" if mesh.is_closed else "\nopen = true"
-        line(f'\n[surface]\nkind = "mesh"\nfile = "{path.name}"\nunit = "{unit}"{is_open}')
+    if not any(refusals(mesh, faults, border=True)):
+        line(f"\n{_recipe(path, unit, mesh.is_closed)}")
+
+
+def write_recipe(path: Path, unit: str) -> Path:
+    """Write the recipe of a point in contact with a mesh beside its file, and return its place.
+
+    Raises InputError if the mesh is refused, or if another recipe lies there."""
+    read_mesh(path, _metres(unit))
+    name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
+    recipe = path.with_name(f"{'part_' if name[0].isdigit() else ''}{name}.toml")
+    text = _recipe(path, unit, is_closed=True) + "\n"
+    if not is_file(recipe):
+        write_whole(recipe, text)
+    elif recipe.read_bytes() != text.encode():
+        what = f"is there, and is not what --unit {unit} gives for {path.name}: build it, or move it"
+        raise InputError(Problem(str(recipe), what))
+    return recipe
+
+
+def _metres(unit: str) -> float:
+    """Of a number in a file."""
+    length = parse_unit(unit)
+    if not length.same_dimension(parse_unit("m")):
+        raise InputError(Problem("--unit", f"{unit!r} is no unit of length, as mm or in"))
+    return length.factor
+
+
+def _recipe(path: Path, unit: str, is_closed: bool) -> str:
+    name = json.dumps(path.name, ensure_ascii=False)  # escaped as TOML escapes
+    surface = f'[surface]\nkind = "mesh"\nfile = {name}\nunit = {json.dumps(unit)}'
+    return f'element = "point_surface"\n\n{surface}' + ("" if is_closed else "\nopen = true")
 
 
 def _about(path: Path, unit: str, mesh: Mesh, faults: Faults) -> dict[str, Any]:

@@ -23,7 +23,7 @@ MOST_OFF = 1.0  # m from the mesh to a place that is free of it
 CREASE = math.pi / 6  # rad between triangles, beyond which their surfaces are two
 _OPPOSITE = -0.5  # product of the normals on both sides of a wall, at most
 _SHORT = 0.1  # share by which the search for the nearest point may miss at first
-_NARROW = 20  # balls that are made exact
+_EXACT = 20  # balls that are made exact
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,20 @@ def _curvature(points: _Points, side: float) -> float:
     return float(radius[same].min(initial=math.inf))
 
 
+def _largest_ball(points: _Points, side: float) -> float:
+    """Radius of the largest ball in the material, m, inf in material without end."""
+    radius, touched = _balls(
+        points, -side * points.normals, float(np.linalg.norm(np.ptp(points.places, axis=0))), widest=True
+    )
+    return float(radius.max()) if (touched >= 0).all() else math.inf
+
+
 def reach(mesh: Mesh, side: float) -> float:
     """Depth up to which points have one closest point, m, rounded down to three digits.  Sharp edges are left out:
-    below them every depth has two."""
+    below them every depth has two.  In a part without walls, as a cube, it is the radius of the largest ball."""
     half = thinnest_wall(mesh, side) / 2.0
+    if half == math.inf:
+        half = _largest_ball(_middles(mesh, _surfaces(mesh)), side)
     if not 0.0 < half < math.inf:
         return math.inf
     digit = 10.0 ** (math.floor(math.log10(half)) - 2)
@@ -117,14 +127,14 @@ def _vertices(mesh: Mesh, label: Indices) -> _Points:
     return _Points(places[some], normals[some], surface[some])
 
 
-def _balls(points: _Points, ahead: Floats, largest: float) -> tuple[Floats, Indices]:
+def _balls(points: _Points, ahead: Floats, largest: float, widest: bool = False) -> tuple[Floats, Indices]:
     """The radius of the ball at each of the first SAMPLES points in the direction `ahead`, m, at most `largest`, and
-    the point that limits it, -1 if none does."""
+    the point that limits it, -1 if none does.  Exact are the narrowest of them, or the widest."""
     tree = cKDTree(points.places)
     at, to = points.places[:SAMPLES], ahead[:SAMPLES]
     radius, touched = np.full(len(at), largest), np.full(len(at), -1)
-    for short in (_SHORT, 0.0):  # roughly everywhere, then exactly where it is narrow
-        growing = np.arange(len(at)) if short else np.argsort(radius)[:_NARROW]
+    for short in (_SHORT, 0.0):  # roughly everywhere, then exactly at some
+        growing = np.arange(len(at)) if short else np.argsort(-radius if widest else radius)[:_EXACT]
         for _ in range(50):
             _, nearest = tree.query(at[growing] + radius[growing, None] * to[growing], eps=short)
             away = points.places[nearest] - at[growing]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError
 from fmu_builder.model.mesh import Floats, Indices, Mesh, doubled_areas
 
 MOST_SAMPLES = 10_000
@@ -26,7 +26,6 @@ GRID = 2.0**-40  # of the size: samples lie on such a grid, finer than any machi
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole part, spread evenly over 0 to 1
 
 Box = tuple[tuple[float, float], ...]
-_WHERE = "samples"
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,10 @@ def at_vertices(mesh: Mesh, box: Box) -> Samples:
     areas: Floats = np.bincount(mesh.triangles.ravel(), np.repeat(share, 3), len(mesh.vertices)).astype(float)
     chosen = np.flatnonzero(_inside(mesh.vertices, box) & (areas > 0.0))
     if not len(chosen):
-        raise InputError(Problem(_WHERE, "no vertex of the mesh lies between the given x, y and z"))
+        raise InputError(f"no vertex of the mesh lies between the given x, y and z: {_extent(mesh)}")
     if len(chosen) > MOST_SAMPLES:
         what = f"the mesh has {len(chosen)} vertices there, and at most {MOST_SAMPLES} samples are taken: write samples"
-        raise InputError(Problem(_WHERE, f"{what} = {MOST_SAMPLES} or less, which spreads them evenly"))
+        raise InputError(f"{what} = {MOST_SAMPLES} or less, which spreads them evenly")
     return Samples(mesh.vertices[chosen], areas[chosen])
 
 
@@ -72,6 +71,11 @@ def spread(mesh: Mesh, count: int, box: Box) -> Samples:
     nearest = order[np.flatnonzero(np.diff(cell[order], prepend=-1))]
     off = ((centres[used] - fine[nearest]) * normals[nearest]).sum(axis=1)
     return Samples(centres[used] - off[:, None] * normals[nearest], np.asarray(share * number[used], float))
+
+
+def _extent(mesh: Mesh) -> str:
+    low, high = (getattr(mesh.vertices, end)(axis=0).tolist() for end in ("min", "max"))
+    return "it lies at " + ", ".join(f"{a} = {x:.4g} to {y:.4g} m" for a, x, y in zip("xyz", low, high, strict=True))
 
 
 def _inside(places: Floats, box: Box) -> NDArray[np.bool_]:
@@ -101,7 +105,7 @@ def _fine_points(mesh: Mesh, count: int, box: Box) -> tuple[Floats, Floats, floa
         if len(chosen) >= count:
             return places[chosen], normals[triangle[chosen]] / doubled[triangle[chosen], None], share
         wanted *= max(2, min(count // max(len(chosen), 1) + 1, 64))
-    raise InputError(Problem(_WHERE, "the mesh has no area, or next to none, between the given x, y and z"))
+    raise InputError(f"the mesh has no area, or next to none, between the given x, y and z: {_extent(mesh)}")
 
 
 def _halved(places: Floats, count: int) -> Indices:

@@ -306,6 +306,8 @@ def test_a_wall_is_as_thick_as_it_is(tmp_path: Path) -> None:
     assert reach(box(tmp_path, (1.0, 1.0, 0.01)), 1.0) == 0.005
     assert thinnest_wall(sphere(tmp_path, 3)) == pytest.approx(2.0, rel=0.03)
     assert thinnest_wall(sphere(tmp_path, 3), side=-1.0) == np.inf
+    cube = box(tmp_path, (1.0, 1.0, 1.0))
+    assert thinnest_wall(cube) == np.inf and 0.45 < reach(cube, 1.0) <= 0.5 and reach(cube, -1.0) == np.inf
 
 
 @pytest.mark.slow

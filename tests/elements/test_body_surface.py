@@ -119,7 +119,8 @@ def test_a_recipe_with_faults_names_all_of_them(tmp_path: Path) -> None:
     assert "empty.stl: is empty" in problems("file = 'empty.stl'\nunit = 'm'")
     assert "is the unit of its numbers right?" in problems("file = 'part.stl'\nunit = 'km'\nscale = 10")
     assert "[skin] unit" in problems("file = 'part.stl'\nunit = 'kg'")
-    assert "no area" in problems("file = 'part.stl'\nunit = 'm'\nz = [5, 6]")
+    text = problems("file = 'part.stl'\nunit = 'm'\nz = [5, 6]")
+    assert "[skin] samples: the mesh has no area" in text and "y = -1 to 1 m, z = -1.5 to 1.5 m" in text
     assert "no vertex" in problems("file = 'part.stl'\nunit = 'm'\nsamples = 'vertices'\nz = [5, 6]")
     fine = trimesh.creation.icosphere(subdivisions=5)
     (tmp_path / "part.stl").write_bytes(fine.export(file_type="stl"))

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
+from fmu_builder.model.loader import load_model
 
 
 def info(*arguments: object) -> str:
@@ -28,7 +29,7 @@ def test_a_plate_is_measured_in_its_unit_and_gives_a_recipe(tmp_path: Path) -> N
     assert "volume          6e-06 m3" in text and "area            0.0031 m2" in text
     assert "closed          yes" in text and "thinnest wall   5 mm" in text
     assert 'advised D_max   2.5 mm, side = "outside"' in text
-    assert text.endswith('[surface]\nkind = "mesh"\nfile = "plate.stl"\nunit = "mm"\n')
+    assert text.endswith('element = "point_surface"\n\n[surface]\nkind = "mesh"\nfile = "plate.stl"\nunit = "mm"\n')
     about = json.loads(info(path, "--json", "--unit", "cm"))
     assert about["size"] == pytest.approx([0.4, 0.3, 0.05], rel=1e-7)
     assert about["volume"] == pytest.approx(6e-3, rel=1e-7)
@@ -51,6 +52,8 @@ def test_a_faulty_mesh_is_shown_with_what_repairs_it(tmp_path: Path) -> None:
     assert "fault: 3 edges have triangles on both sides that are turned against each other" in text
     assert "MeshLab" in text
     assert "thinnest wall" not in text and "[surface]" not in text
+    inverted = info(written(tmp_path, "inverted.obj", obj(CUBE, [face[::-1] for face in FACES])))
+    assert "the mesh is turned inside out" in inverted and "[surface]" not in inverted, "no recipe that is refused"
     about = json.loads(info(path, "--json"))
     assert about["volume"] is None and about["D_max"] is None and len(about["faults"]) == 1
 
@@ -63,3 +66,31 @@ def test_a_file_that_is_no_mesh_and_a_unit_of_no_length_are_refused(tmp_path: Pa
     ):
         with pytest.raises(InputError, match=words):
             info(*arguments)
+
+
+def build(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["build", *map(str, arguments), "--source-only"])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+def test_a_mesh_file_becomes_an_fmu_by_one_command(tmp_path: Path) -> None:
+    """With a recipe of a name that an FMU can have, which is written once, and kept where somebody changed it."""
+    path, recipe = written(tmp_path, "2 plates-b.stl", stl(CUBE, FACES)), tmp_path / "part_2_plates_b.toml"
+    assert "part_2_plates_b.fmu" in build(path, "--unit", "cm")
+    model = load_model(recipe)
+    assert 0.0045 < model["D_max"].start <= 0.005 and path in model.files
+    build(path, "--unit", "cm")
+    before = set(tmp_path.iterdir())
+    with pytest.raises(InputError, match=r"part_2_plates_b\.toml: is there, and is not what --unit mm gives"):
+        build(path)
+    with pytest.raises(InputError, match="the mesh is open"):
+        build(written(tmp_path, "lid.obj", obj(CUBE, FACES[2:])))
+    for arguments, words in (
+        ((path, "--unit", "kg"), "no unit of length"),
+        (("PointMass", "--unit", "m"), "--unit: is"),
+    ):
+        with pytest.raises(InputError, match=words):
+            build(*arguments)
+    assert set(tmp_path.iterdir()) == {*before, tmp_path / "lid.obj"}

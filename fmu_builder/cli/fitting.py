@@ -57,7 +57,7 @@ def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) 
 
 def _find(name: str) -> Path:
     path, folder = Path(name), shipped("fmus") / "fits"
-    if path.suffix == ".toml":
+    if path.suffix in (".toml", ".fmu", ".ssp"):
         return path
     for found in (Path(f"{name}.toml"), folder / f"{name}.toml"):
         if found.is_file():

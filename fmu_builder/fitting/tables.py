@@ -27,7 +27,7 @@ from fmu_builder.model.documents import Document
 from fmu_builder.model.mapping import MeasurementMap
 from fmu_builder.model.scenario import StartValue
 from fmu_builder.model.table_model import Quantity, TableModel, rule
-from fmu_builder.model.toml_files import explain, read_toml
+from fmu_builder.model.toml_files import explain, read_about_system
 
 
 class FitParameter(TableModel):
@@ -105,7 +105,7 @@ def read_fit(path: Path) -> tuple[Fit, list[Problem]]:
     """The fit without the entries that are wrong, and what is wrong with these, so that the others can be checked.
 
     Raises InputError where nothing is left to check."""
-    tables = read_toml(path)
+    tables = read_about_system(path, "fit", "scenario")
     problems = []
     if tables.pop("name", None) is not None:  # a field of Python, no key of the file
         problems.append(Problem(f"{path}: name", "this key is unknown"))

@@ -22,7 +22,7 @@ from fmu_builder.model.given_values import truth
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.slots import ElementLaws, read_functions
 from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
-from fmu_builder.model.toml_files import explain, read_toml
+from fmu_builder.model.toml_files import SYSTEM_KEYS, explain, read_toml
 from fmu_builder.paths import find_element, find_recipe, former_note, load_module
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -50,16 +50,13 @@ def name_problems(path: Path) -> list[Problem]:
     return []
 
 
-_KINDS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
-
-
 def _kind_of(tables: Mapping[str, object]) -> tuple[str, str]:
     """Which of `element`, `parts` and `slaves` a file has, and how it is spelt there; ("", "") for none."""
-    for kind in _KINDS:
+    for kind in SYSTEM_KEYS:
         if kind in tables:
             return kind, kind
     for key in tables:
-        if near := get_close_matches(key, _KINDS, n=1, cutoff=0.75):
+        if near := get_close_matches(key, SYSTEM_KEYS, n=1, cutoff=0.75):
             return near[0], key
     return "", ""
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
 from fmu_builder.files import read_text
 
+SYSTEM_KEYS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
 _LARGEST_TOML = 64 * 2**20  # bytes
 _LONGEST_KEPT = 2**18  # characters; of longer files what is read is not kept
 
@@ -36,6 +37,17 @@ def read_toml(path: Path) -> dict[str, object]:
         raise InputError(Problem(str(path), "has too many nested brackets")) from None
     if problems:
         raise InputError(problems)
+    return tables
+
+
+def read_about_system(path: Path, what: str, key: str) -> dict[str, object]:
+    """As read_toml, of a document on a system.  Raises InputError too where a system itself is in its place.
+
+    what   it is, such as a study
+    key    under which it names its system"""
+    tables = {} if (is_archive := path.suffix in (".fmu", ".ssp")) else read_toml(path)
+    if is_archive or (key not in tables and not tables.keys().isdisjoint(SYSTEM_KEYS)):
+        raise InputError(Problem(str(path), f"is a system, and no {what}: write one with {key} = '{path.name}'"))
     return tables
 
 

@@ -25,7 +25,7 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.documents import AsModel, Assembly, Document, Recipe, Scenario
 from fmu_builder.model.scenario import Scalar
 from fmu_builder.model.table_model import Quantity, TableModel, rule
-from fmu_builder.model.toml_files import explain, read_toml
+from fmu_builder.model.toml_files import explain, read_about_system
 
 EXPERIMENT = ("step", "stop", "algorithm", "tolerance", "coupling_tolerance")  # factors of the experiment
 TAKES = ("end", "minimum", "maximum", "mean", "integral")  # of a signal
@@ -187,7 +187,7 @@ class CheckedStudy(TableModel):
 
 def read_study(path: Path) -> CheckedStudy:
     """Raises InputError with every problem found in the text."""
-    tables = read_toml(path)
+    tables = read_about_system(path, "study", "system")
     problems: list[Problem] = []
     if tables.pop("path", None) is not None:
         problems.append(Problem(f"{path}: path", "this key is unknown"))

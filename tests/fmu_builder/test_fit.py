@@ -24,11 +24,12 @@ from fmu_builder.fitting import fit_to_json, fitted_text
 from fmu_builder.fitting.result import FitResult
 from fmu_builder.fitting.search import Search
 from fmu_builder.fitting.solution import fitted
-from fmu_builder.fitting.tables import Fit, FitMethod, FitParameter
+from fmu_builder.fitting.tables import Fit, FitMethod, FitParameter, read_fit
 from fmu_builder.fitting.task import FitTask, Parameter, RunFailedError, Series
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import load_module, shipped
+from fmu_builder.studies.format import read_study
 
 FITS = shipped("fmus") / "fits"
 MEASURED = load_module(FITS / "measurements.py").MEASURED
@@ -275,6 +276,16 @@ def test_a_fit_that_does_not_exist_is_named_with_the_nearest() -> None:
     known = "known: bounces, cam, sliding"
     for name, said in (("bounce", "did you mean 'bounces'?"), ("", known), ("a/b.toml", "No such file")):
         assert said in str(CliRunner().invoke(app, ["fit", name]).exception)
+
+
+def test_a_system_in_the_place_of_a_fit_or_a_study_is_named(tmp_path: Path) -> None:
+    for name, text in (("drop.toml", '[slaves]\nbody = "PointMass"\n'), ("Ball.fmu", ""), ("Rig.ssp", "")):
+        (path := tmp_path / name).write_text(text)
+        for read, said in ((read_fit, "fit: write one with scenario"), (read_study, "study: write one with system")):
+            with pytest.raises(InputError, match=f"is a system, and no {said} = '{name}'"):
+                read(path)
+    with pytest.raises(InputError, match="is a system, and no fit"):
+        app(["fit", str(tmp_path / "Ball.fmu")], standalone_mode=False)
 
 
 def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) -> None:

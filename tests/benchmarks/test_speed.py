@@ -230,7 +230,7 @@ def steps_alone(contacts: Sequence[Contact]) -> list[tuple[float, float]]:
     The rounds are so short that some of many are left alone by other work on the machine, and in turn, so that all run
     at the same speed of the processor; there are more of them until the best no longer get better."""
     times = [[math.inf, math.inf] for _ in contacts]
-    for _ in range(20):
+    for _ in range(8):
         before = [one[:] for one in times]
         for _ in range(200):
             for contact, best in zip(contacts, times, strict=True):

@@ -19,7 +19,7 @@ from fmu_builder.studies.setup import prepare
 from fmu_builder.studies.work import Batch, Worker
 
 pytestmark = pytest.mark.benchmark
-RUNS, OF_A_RATE, WARM = 10_000, 6_000, 20  # of the memory, of a rate, and before the first one
+RUNS, OF_A_RATE, WARM = 10_000, 3_000, 20  # of the memory, of a rate, and before the first one
 BOUNCE = """system = "BouncingBall"
 [factors]
 restitution = { low = 0.3, high = 0.9, count = COUNT }

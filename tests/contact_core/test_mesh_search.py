@@ -180,6 +180,34 @@ def test_the_force_on_curved_triangles_converges_faster_than_the_square_of_the_e
         assert (order > least).all() and (order < most).all(), (curved, errors[curved])
 
 
+@pytest.mark.slow
+def test_the_force_on_a_sphere_of_a_thousand_to_a_million_triangles_converges(
+    feet: Callable[..., Feet], tmp_path: Path
+) -> None:
+    """With a power of the edge beyond the square on curved triangles, and with the edge itself on flat ones: 1,280,
+    20,480 and 1,310,720 of them, by way of a file of doubles."""
+    direction = on_unit_sphere(np.random.default_rng(7), 3000)
+    depth, steps = 1e-3, (3, 5, 8)
+    errors: dict[bool, list[float]] = {True: [], False: []}
+    for subdivisions in steps:
+        found = trimesh.creation.icosphere(subdivisions=subdivisions)
+        places = ["property double " + axis for axis in "xyz"]
+        header = ["ply", "format binary_little_endian 1.0", f"element vertex {len(found.vertices)}", *places]
+        header += [f"element face {len(found.faces)}", "property list uchar int vertex_indices", "end_header", ""]
+        faces = np.zeros(len(found.faces), [("count", "u1"), ("corners", "<i4", 3)])
+        faces["count"], faces["corners"] = 3, found.faces
+        content = "\n".join(header).encode() + found.vertices.astype("<f8").tobytes() + faces.tobytes()
+        (tmp_path / "sphere.ply").write_bytes(content)
+        mesh = read_mesh(tmp_path / "sphere.ply", 1.0)
+        for curved, of_both in errors.items():
+            foot = feet(pack_mesh(mesh, curved=curved), (1.0 - depth) * direction)
+            force = foot.depth[:, None] * foot.normal / depth if curved else foot.normal
+            of_both.append(float(np.sqrt(((force - direction) ** 2).sum(axis=1).mean())))
+    for curved, least in ((True, 3.5), (False, 0.9)):
+        order = np.log2(np.array(errors[curved][:-1]) / errors[curved][1:]) / np.diff(steps)
+        assert (order > least).all(), (curved, errors[curved])
+
+
 def test_random_triangles_in_a_plane_are_the_plane(feet: Callable[..., Feet], tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     flat = np.vstack([rng.uniform(-1.0, 1.0, (500, 2)), list(itertools.product((-1.0, 1.0), repeat=2))])

@@ -271,6 +271,28 @@ def test_a_ball_in_a_bowl_of_triangles_has_the_forces_of_that_in_a_sphere(
 
 
 @pytest.mark.slow
+def test_a_ball_of_ten_thousand_samples_rolls_over_a_shared_edge_as_on_a_plane(ball: Path, tmp_path: Path) -> None:
+    """Forces, moments and energies to 1e-12 of their size, over two triangles and their edge, with friction."""
+    (tmp_path / "floor.obj").write_text("v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 1 3 4\n", encoding="utf-8")
+    surfaces = {"Flat": 'kind = "plane"', "Edge": 'kind = "mesh"\nfile = "floor.obj"\nunit = "m"\nopen = true'}
+    skin = 'samples = "vertices"\nz = ["-100 mm", "95 mm"]'
+    paths = [recipe(tmp_path, name, ball, skin, surface, LAW) for name, surface in surfaces.items()]
+    plane, mesh = (Running(Fmu(host_fmu(path, QUICK), tmp_path)) for path in paths)
+    names = [f"{port}[{i}]" for port in ("body.f", "body.t", "surface.f", "surface.t") for i in (1, 2, 3)]
+    names += ["contact_samples", "depth", "energy.elastic", "friction_force", "power.friction", "contact_area"]
+    for way in np.linspace(-0.015, 0.015, 11):
+        turn, speed = way / R, 0.5
+        values = {"body.r": (way, 0.0, R - 0.004), "body.q": (math.cos(turn / 2.0), 0.0, math.sin(turn / 2.0), 0.0),
+                  "body.v": (speed, 0.0, -0.02), "body.w": (0.0, 0.9 * speed / R, 0.0)}  # fmt: skip
+        for running in (plane, mesh):
+            running.set(values)
+        expected = plane.values(names)
+        assert expected[12] > 100 and expected[15] > 0.0
+        assert mesh.values(names) == pytest.approx(expected, rel=1e-12, abs=1e-12 * plane["normal_force"])
+    assert 9_900 < len(samples.at_vertices(read_mesh(ball, 1e-3), (*EVERYWHERE[:2], (-R, 0.095))).areas) <= 10_000
+
+
+@pytest.mark.slow
 def test_directional_derivatives_on_a_mesh_are_differences_of_forces(in_bowl: Fmu) -> None:
     """Central ones over a way on which no sample begins or ends its contact."""
     unknowns = [f"{port}[{i}]" for port in ("body.f", "body.t", "surface.t") for i in (1, 2, 3)]

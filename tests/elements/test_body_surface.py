@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from running import Running, build
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
+from test_surface_kinds import SURFACES
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
@@ -220,6 +221,31 @@ def test_forces_and_moments_on_moving_bodies_are_sums_over_all_samples(ball: Pat
     at = np.array([0.0, 0.0, 1.0]) + arm - value["surface.r"]
     assert running["distance"] == pytest.approx((at @ n).min(), rel=1e-12), "of the nearest sample, apart as well"
     assert running["normal_force"] == 0.0 and running.vector("body.t") == pytest.approx([0.0, 0.0, 0.0], abs=0.0)
+
+
+@pytest.mark.slow
+def test_samples_meet_each_kind_of_surface_as_points_do(tmp_path: Path) -> None:
+    """Those of an icosahedron of 2 mm, pressed by their areas along the normals of surfaces that are written anew."""
+    grain = written(tmp_path, trimesh.creation.icosahedron())
+    found = samples.at_vertices(read_mesh(grain, 1e-3), EVERYWHERE)
+    for name in ("PointCylinder", "PointCone", "PointTorus", "PointRevolution", "PointExtrusion"):
+        text = (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8")
+        table = text.partition("[surface]")[2].partition("[start]")[0]
+        law = "[start]\nC_p = 1e8\nC_r = 1\nK_fr = 0\nD_max = 0.01\n"
+        path = recipe(tmp_path, f"On{name}", grain, 'samples = "vertices"', table, law)
+        body = Running(Fmu(host_fmu(path, QUICK), tmp_path))
+        surface, place = SURFACES[name]
+        random, touched = np.random.default_rng(4), 0
+        for _ in range(40):
+            r = place(random) + random.uniform(-9e-3, 9e-3, 3)
+            body.set({"body.r": r})
+            force = np.zeros(3)
+            for arm, area in zip(found.places, found.areas, strict=True):
+                h, n, on = surface(r + arm)
+                force += area * 1e8 * h * n * (on and 0.0 < h <= 0.01)
+            assert body.vector("body.f") == pytest.approx(force, rel=1e-10, abs=1e-10)
+            touched += force.any()
+        assert 5 < touched < 40, name
 
 
 BOWL = f'kind = "mesh"\nfile = "{(MESHES / "bowl.stl").as_posix()}"\nunit = "mm"\nopen = true\nside = "inside"'

@@ -220,7 +220,8 @@ class Master:
             self.starts = start_values(scenario, self.descriptions)
         problems += _law_problems(scenario, self.descriptions, self.starts)
         with collected(problems):
-            self.limits = limits_of(scenario)
+            fmi3 = [name for name, one in self.descriptions.items() if one.kinds is not None]
+            self.limits = limits_of(scenario, fmi3)
         with collected(problems):
             self.masses = stated_masses(scenario)
         with collected(problems):

@@ -298,7 +298,7 @@ class Slave:
         ends_early: bool = False,
     ) -> None:
         """starts   SI values that the run sets, with which an FMU of others is tried out first
-        limits   of an FMU that is to run in a process of its own, and needs no trial
+        limits   of an FMU for FMI 2.0 that is to run in a process of its own, and needs no trial
         ends_early   whether it may end steps at events, if it shows them"""
         self.name, self.ends_early = name, ends_early and description.shows_events
         self.description = description
@@ -308,9 +308,6 @@ class Slave:
         missing = description.obstacle()
         if missing:
             raise SlaveError(Problem(where, missing))
-        if limits is not None and description.kinds is not None:
-            what = "is for FMI 3.0; only FMUs for FMI 2.0 run in a process of their own: leave out isolated and limits"
-            raise SlaveError(Problem(where, what))
         library = description.library()
         if limits is None:
             variables, arrays = description.variables, description.arrays

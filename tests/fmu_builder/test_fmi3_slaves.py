@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from ctypes import byref, c_double
 from pathlib import Path
 
@@ -39,6 +40,15 @@ def test_a_run_has_the_bits_of_fmi_2(ball: Path, tmp_path: Path) -> None:
     assert sorted(old.names) == sorted(new.names) and "ball.floor.impulse" in old.names
     for name in old.names:
         np.testing.assert_array_equal(new[name], old[name], err_msg=name)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="isolated is refused there")
+def test_a_process_of_its_own_is_for_fmi_2(ball: Path, tmp_path: Path) -> None:
+    (path := tmp_path / "alone.toml").write_text(
+        f"[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nball = {{ recipe = '{ball}', isolated = true }}\n"
+    )
+    with pytest.raises(InputError, match=r"\[slaves\] ball isolated: is for FMUs for FMI 2\.0, and this one is for"):
+        fmu_builder.run(path)
 
 
 def test_the_description_is_that_of_fmi_2(ball: Path) -> None:

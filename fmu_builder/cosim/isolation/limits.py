@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from fmu_builder.errors import InputError, Problem
@@ -21,8 +22,10 @@ class Limits:
     memory: float = MEMORY_LIMIT
 
 
-def limits_of(scenario: CheckedScenario) -> dict[str, Limits]:
-    """By slave, of those in processes of their own.   Raises InputError with every problem found."""
+def limits_of(scenario: CheckedScenario, of_fmi3: Collection[str] = ()) -> dict[str, Limits]:
+    """By slave, of those in processes of their own.   Raises InputError with every problem found.
+
+    of_fmi3   slaves that are FMUs for FMI 3.0"""
     found: dict[str, Limits] = {}
     problems: list[Problem] = []
     for name, entry in scenario.slaves.items():
@@ -34,6 +37,10 @@ def limits_of(scenario: CheckedScenario) -> dict[str, Limits]:
             continue
         if sys.platform == "win32":
             what = "is done on Linux and macOS only; remove it: each FMU of others is tried out before, as everywhere"
+            problems.append(Problem(f"{where} isolated", what))
+            continue
+        if name in of_fmi3:
+            what = "is for FMUs for FMI 2.0, and this one is for FMI 3.0: remove it, or export the FMU for FMI 2.0"
             problems.append(Problem(f"{where} isolated", what))
             continue
         limits = Limits()

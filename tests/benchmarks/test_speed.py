@@ -232,7 +232,7 @@ def steps_alone(contacts: Sequence[Contact]) -> list[tuple[float, float]]:
     times = [[math.inf, math.inf] for _ in contacts]
     for _ in range(8):
         before = [one[:] for one in times]
-        for _ in range(200):
+        for _ in range(100):
             for contact, best in zip(contacts, times, strict=True):
                 best[:] = [min(best[twice], contact.nanoseconds(twice)) for twice in (0, 1)]
         if all(

@@ -15,7 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from sanitizer import require_sanitizer
 
 EVERYDAY_CALLS = 3_000
-CI_CALLS = 60_000
+CI_CALLS = 40_000
 STEPS_PER_EXAMPLE = 50
 EXAMPLES_PER_ROUND = 9
 

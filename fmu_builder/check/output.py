@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -89,7 +90,7 @@ def as_sarif(report: CheckReport) -> dict[str, Any]:
                 },
                 "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}],
                 "artifacts": [
-                    {"location": {"uri": quote(report.path.as_posix())}},
+                    {"location": {"uri": _uri(report.path)}},
                     *({"location": {"uri": quote(file)}, "parentIndex": 0} for file in files),
                 ],
                 "results": [
@@ -99,6 +100,11 @@ def as_sarif(report: CheckReport) -> dict[str, Any]:
             }
         ],
     }
+
+
+def _uri(path: Path) -> str:
+    """With a scheme if it is absolute: a path that begins with a slash is no reference that a reader can resolve."""
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 
 def _sarif_rule(rule: Rule[Any]) -> dict[str, Any]:

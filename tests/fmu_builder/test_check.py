@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from broken_behaviour import FAULTS, HANGS, WHOLE, broken_behaviour, library
 from broken_fmus import BREAKS, broken, whole
 from foreign import BODY, GAIN, foreign_fmu
+from sarif import sarif_problems
 from typer.testing import CliRunner
 
 from fmu_builder import cli
 from fmu_builder.check import guide_table
 from fmu_builder.check.findings import DESCRIPTION
+from fmu_builder.check.output import as_sarif
 from fmu_builder.check.report import RULES, CheckReport, check_fmu
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
@@ -61,6 +64,7 @@ def test_an_fmu_that_breaks_a_rule_otherwise_is_named_with_it_too(rule: str, num
 def check_broken(rule: str, number: int, tmp_path: Path) -> None:
     report = check_fmu(written(tmp_path, broken(rule, number)), timeout=None)
     assert rules_of(report) == {rule}
+    assert sarif_problems(as_sarif(report)) == []
     changed = {name for name, data in whole().items() if files_of(rule, number).get(name) != data}
     if changed == {DESCRIPTION}:
         lines = files_of(rule, number)[DESCRIPTION].decode().splitlines()
@@ -209,6 +213,7 @@ def test_a_crash_is_named_with_its_call_and_the_other_rules_are_tried(tmp_path: 
 def check_calls(rule: str, fault: str, folder: Path) -> None:
     report = check_fmu(broken_behaviour(folder, fault), timeout=20.0)
     assert rules_of(report) == {rule}
+    assert sarif_problems(as_sarif(report)) == []
     (found, *_) = {finding.found.file for finding in report.findings}
     assert found == f"binaries/{host_platform()}/Broken{PLATFORMS[host_platform()].suffix}"
 
@@ -251,6 +256,7 @@ def test_an_fmu_for_other_platforms_is_read_and_not_called(tmp_path: Path) -> No
     other = "win64" if host_platform() != "win64" else "linux64"
     report = check_fmu(foreign_fmu(tmp_path, "Spring", BODY, platforms=(other,)))
     assert "A08" in rules_of(report)
+    assert sarif_problems(as_sarif(report)) == []
     assert report.notes == (
         f"the rules on calls were not tried: there is no binary for this machine ({host_platform()}), but for: {other}",
     )
@@ -317,12 +323,58 @@ def test_sarif_places_each_finding_in_a_file_of_the_fmu(tmp_path: Path) -> None:
     assert place["region"]["startLine"] == 1
 
 
-def test_sarif_names_files_by_uris(tmp_path: Path) -> None:
+def test_sarif_names_files_by_uris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = whole() | {"documentation/a b%.html": b"", "documentation/A b%.html": b""}
-    found = json.loads(run(str(written(tmp_path, pack(files), "My FMU.fmu")), "--sarif")[1])
-    uris = [artifact["location"]["uri"] for artifact in found["runs"][0]["artifacts"]]
-    assert uris[0].endswith("/My%20FMU.fmu")
-    assert set(uris[1:]) <= {"documentation/a%20b%25.html", "documentation/A%20b%25.html"}
+    path = written(tmp_path, pack(files), "My FMU.fmu")
+    monkeypatch.chdir(tmp_path)
+    for given, uri in ((str(path), path.as_uri()), ("My FMU.fmu", "My%20FMU.fmu")):
+        found = json.loads(run(given, "--sarif")[1])
+        assert sarif_problems(found) == []
+        uris = [artifact["location"]["uri"] for artifact in found["runs"][0]["artifacts"]]
+        assert uris[0] == uri
+        assert set(uris[1:]) <= {"documentation/a%20b%25.html", "documentation/A%20b%25.html"}
+
+
+def changed(log: Any, place: str, value: Any) -> Any:
+    """A copy with another value there.   place: keys and indices, between slashes; None takes it away"""
+    *way, last = [int(key) if key.isdigit() else key for key in place.split("/")]
+    copy = json.loads(json.dumps(log))
+    inside = copy
+    for key in way:
+        inside = inside[key]
+    inside[last] = value
+    if value is None:
+        del inside[last]
+    return copy
+
+
+RESULT = "runs/0/results/0"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "what"),
+    [
+        ("version", "2.0.0", "'2.1.0' was expected"),
+        ("runs/0/tool", None, "'tool' is a required property"),
+        ("runs/0/unheard", 1, "'unheard' was unexpected"),
+        ("runs/0/invocations/0/executionSuccessful", None, "is a required property"),
+        (f"{RESULT}/message", {}, "'text' is a required property"),
+        (f"{RESULT}/level", "fatal", "'fatal' is not one of"),
+        (f"{RESULT}/ruleIndex", 0, "ruleIndex 0 is not that of ruleId A16"),
+        (f"{RESULT}/ruleIndex", 1000, "ruleIndex 1000 is not that of ruleId A16"),
+        (f"{RESULT}/locations/0/physicalLocation/region/startLine", 0, "less than the minimum of 1"),
+        (f"{RESULT}/locations/0/physicalLocation/artifactLocation/index", 2, "there is no artifact of index 2"),
+        (f"{RESULT}/locations/0/physicalLocation/artifactLocation/index", 0, "artifact 0 is not terminalsAndIcons"),
+        ("runs/0/artifacts/1/parentIndex", 1, "is none of another artifact"),
+        ("runs/0/artifacts/0/location/uri", "/tmp/Whole.fmu", "begins with a slash"),
+        ("runs/0/artifacts/0/location/uri", "My FMU.fmu", "does not match"),
+    ],
+)
+def test_a_log_that_breaks_sarif_is_told_from_ours(place: str, value: Any, what: str, tmp_path: Path) -> None:
+    log = as_sarif(check_fmu(written(tmp_path, broken("A16")), timeout=None))
+    assert sarif_problems(log) == []
+    (problem, *_) = sarif_problems(changed(log, place, value))
+    assert what in problem
 
 
 def test_many_findings_of_one_rule_are_cut_as_text_and_whole_as_json(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 /* CC_DATA(name, file): the bytes of a file of the sources as constant data, `extern const T name[]`, on a boundary of
- * 64 bytes.  The assembler reads the file, which takes no time and no text, and looks for it as for a header. */
+ * 64 bytes.  The assembler reads the file, which takes no time and no text, and looks for it as for a header.
+ *
+ * CC_RESOURCE(name, file): `const unsigned *name`, the data of a file of the FMU's folder resources, which are there
+ * while there are instances (fmi2/resources.h).  Without files, in WebAssembly and while a build checks an element, the
+ * sources have it: what lies behind its header is constant data. */
 #ifndef CC_DATA_H
 #define CC_DATA_H
 
@@ -22,7 +26,20 @@
 #endif
 
 #define CC_DATA_LABEL(name) ".globl " CC_SYMBOL(name) "\n.balign 64\n" CC_SYMBOL(name) ":\n"
-#define CC_DATA(name, file) CC_DATA_TEXT(CC_DATA_BEGIN(name) CC_DATA_LABEL(name), file, CC_DATA_END(name))
-#define CC_DATA_TEXT(before, file, behind) __asm__(before ".incbin \"" file "\"\n" behind ".text\n")
+#define CC_DATA_BEHIND(name, file, header)                                                                             \
+    CC_DATA_TEXT(CC_DATA_BEGIN(name) CC_DATA_LABEL(name), file, CC_TEXT_OF(header), CC_DATA_END(name))
+#define CC_DATA_TEXT(before, file, header, behind)                                                                     \
+    __asm__(before ".incbin \"" file "\"," header "\n" behind ".text\n")
+#define CC_DATA(name, file) CC_DATA_BEHIND(name, file, 0)
+
+#if defined __wasm__ || defined CC_WITHOUT_FILES
+#define CC_DATA_OF_RESOURCE(name, file)                                                                                \
+    CC_DATA_BEHIND(name##_bytes, file, 64); /* CC_RESOURCE_HEADER */                                                   \
+    __attribute__((visibility("hidden"))) extern const unsigned name##_bytes[];                                        \
+    const unsigned *name = name##_bytes
+#define CC_RESOURCE(name, file) CC_DATA_OF_RESOURCE(name, file)
+#else
+#define CC_RESOURCE(name, file) const unsigned *name
+#endif
 
 #endif

@@ -140,4 +140,14 @@ CC_API __attribute__((noinline)) void cc_text_format(CcText *text, const char *f
     }
 }
 
+/* Append to a text that gives the reason why something is not done; returns 0, so that `return cc_append(...)` does. */
+CC_API __attribute__((noinline, cold, format(printf, 2, 3))) int cc_append(CcText *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    cc_text_format(text, format, arguments);
+    va_end(arguments);
+    return 0;
+}
+
 #endif

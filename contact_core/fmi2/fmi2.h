@@ -15,6 +15,11 @@
 #if CC_PYTHON
 #include "python_host.h"
 #endif
+#if CC_RESOURCES /* model_tables.h includes resources.h */
+#define CC_GIVE_BACK_RESOURCES cc_give_back_resources
+#else
+#define CC_GIVE_BACK_RESOURCES()
+#endif
 
 CC_RARE const char *cc_mode_name(int mode)
 {
@@ -157,7 +162,7 @@ __attribute__((format(printf, 3, 4))) CC_RARE Instance *cc_no_instance(const CcI
 CC_RARE Instance *cc_instantiate(const char *function, const char *name, fmi2Type type, const char *guid,
                                  const char *resources, const CcImporter *importer, int logging)
 {
-    (void)resources; /* elements in C need none, so any address is accepted */
+    (void)resources; /* most elements in C need none, so any address is accepted */
     if (!name || !*name)
         return cc_no_instance(importer, name, "%s: the instance name is empty", function);
     if (!guid || !cc_same(guid, CC_GUID))
@@ -174,11 +179,18 @@ CC_RARE Instance *cc_instantiate(const char *function, const char *name, fmi2Typ
     if (!cc_load_python(name, resources, &why))
         return cc_no_instance(importer, name, "%s: %s", function, why.chars);
 #endif
+#if CC_RESOURCES
+    CcText lack = {0};
+    if (!cc_take_resources(CC_RESOURCES_NAME, resources, &lack))
+        return cc_no_instance(importer, name, "%s: %s", function, lack.chars);
+#endif
     Instance *instance = cc_allocate(importer, sizeof(Instance));
-    if (!instance)
+    if (!instance) {
+        CC_GIVE_BACK_RESOURCES();
         return cc_no_instance(importer, name, CC_PLAIN
                               ? "%s: canBeInstantiatedOnlyOncePerProcess, and there is an instance"
                               : "%s: no memory for one more instance", function);
+    }
     instance->importer = *importer;
     for (int i = 0; i + 1 < CC_NAME_SIZE && name[i]; i++)
         instance->name[i] = name[i];
@@ -197,6 +209,7 @@ CC_FUNCTION void fmi2FreeInstance(fmi2Component c)
         CcImporter importer = ((Instance *)c)->importer;
         cc_release_followed(c);
         cc_release(&importer, c);
+        CC_GIVE_BACK_RESOURCES();
     }
 }
 

@@ -9,6 +9,7 @@ typedef fmi2CallbackFunctions CcImporter;
 #define CC_FUNCTION /* of the standard: exported */
 #define CC_CALLED(name) "fmi2" #name
 #define CC_GUID_NAME "GUID"
+#define CC_RESOURCES_NAME "fmuResourceLocation"
 #define CC_FATAL_NAME "fmi2Fatal"
 #define CC_TYPE_NAMES {"Real", "Integer", "Boolean"}
 #define CC_LENGTH(vr) 1 /* scalars of a variable */

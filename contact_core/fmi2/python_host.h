@@ -15,6 +15,7 @@
 #ifndef CC_PYTHON_HOST_H
 #define CC_PYTHON_HOST_H
 
+#include "../base/resource_path.h"
 #include "../instance.h"
 #include "../python_waist.h"
 
@@ -38,8 +39,6 @@ __declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned page, unsigned 
 #define CC_ANYWHERE NULL /* RTLD_DEFAULT of glibc */
 #endif
 
-#define CC_PATH_SIZE 900 /* bytes; with the name of a library it fits into CcText */
-
 CcPythonElement CC_PYTHON_ELEMENTS[CC_PYTHON];
 
 /* What the slave is given, as text: the address of this. */
@@ -50,16 +49,6 @@ typedef struct {
     char why[CC_TEXT_SIZE]; /* not */
 } CcPythonLoad;
 
-/* Append to the text; returns NULL, so that `return cc_append(...)` gives the reason. */
-CC_RARE __attribute__((format(printf, 2, 3))) void *cc_append(CcText *text, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    cc_text_format(text, format, arguments);
-    va_end(arguments);
-    return NULL;
-}
-
 /* ---- libraries ------------------------------------------------------------------------------------------------- */
 
 #ifdef _WIN32
@@ -68,7 +57,7 @@ CC_RARE void *cc_load(const char *path, CcText *why)
 {
     unsigned short wide[CC_TEXT_SIZE];
     if (!MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, CC_TEXT_SIZE))
-        return cc_append(why, "%s is no path in UTF-8", path);
+        return cc_append(why, "%s is no path in UTF-8", path), NULL;
     for (unsigned short *w = wide; *w; w++)
         if (*w == '/')
             *w = '\\';
@@ -100,7 +89,9 @@ static void *cc_of_python(const char *name)
 CC_RARE void *cc_load(const char *path, CcText *why)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    return library ? library : cc_append(why, "%s", dlerror());
+    if (!library)
+        cc_append(why, "%s", dlerror());
+    return library;
 }
 
 static void *cc_symbol(void *library, const char *name) { return dlsym(library, name); }
@@ -115,8 +106,7 @@ CC_RARE int cc_has_python(CcText *why)
     if (given && *given) {
         if (dlopen(given, RTLD_NOW | RTLD_GLOBAL))
             return 1;
-        cc_append(why, "FMU_BUILDER_PYTHON: %s", dlerror());
-        return 0;
+        return cc_append(why, "FMU_BUILDER_PYTHON: %s", dlerror());
     }
     for (int minor = 30; minor >= 11; minor--) {
         CcText name = {0};
@@ -124,9 +114,9 @@ CC_RARE int cc_has_python(CcText *why)
         if (dlopen(name.chars, RTLD_NOW | RTLD_GLOBAL))
             return 1;
     }
-    cc_append(why, "there is no Python in this process and no shared library of Python 3.11 or newer where libraries "
-              "are looked for: install one (Debian: libpython3.11), or set FMU_BUILDER_PYTHON to the file");
-    return 0;
+    return cc_append(why, "there is no Python in this process and no shared library of Python 3.11 or newer where "
+                      "libraries are looked for: install one (Debian: libpython3.11), or set FMU_BUILDER_PYTHON to the "
+                      "file");
 }
 
 #endif
@@ -190,48 +180,6 @@ CC_RARE int cc_start_python(CcText *why)
 
 /* ---- the resources --------------------------------------------------------------------------------------------- */
 
-CC_RARE int cc_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-/* The path of a file URI, without a slash at the end; what is no such URI is taken for a path.  0 if it is too long. */
-CC_RARE int cc_path_of(const char *uri, char *path, size_t size)
-{
-    static const char scheme[] = "file:";
-    size_t same = 0;
-    while (scheme[same] && uri[same] == scheme[same])
-        same++;
-    int is_uri = !scheme[same];
-    if (is_uri)
-        uri += same;
-    if (is_uri && uri[0] == '/' && uri[1] == '/') { /* a host, or none */
-        uri += 2;
-        while (*uri && *uri != '/')
-            uri++;
-    }
-    if (uri[0] == '/' && uri[1] && uri[2] == ':') /* /C:/... */
-        uri++;
-    size_t length = 0;
-    for (; *uri; uri++) {
-        if (length + 1 >= size)
-            return 0;
-        char c = *uri;
-        if (is_uri && c == '%' && cc_digit(uri[1]) >= 0 && cc_digit(uri[2]) >= 0) {
-            c = (char)(16 * cc_digit(uri[1]) + cc_digit(uri[2]));
-            uri += 2;
-        }
-        path[length++] = c;
-    }
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    path[length] = '\0';
-    return 1;
-}
-
 /* pythonfmu keeps the address of its callbacks; what goes wrong is written into CcPythonLoad. */
 static void cc_no_logger(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
                          fmi2String text, ...)
@@ -250,9 +198,9 @@ CC_RARE int cc_load_python(fmi2String instance_name, fmi2String resources, CcTex
         return 1;
     char folder[CC_PATH_SIZE];
     if (!resources)
-        return cc_append(why, "the argument fmuResourceLocation is NULL") != NULL;
+        return cc_append(why, "the argument fmuResourceLocation is NULL");
     if (!cc_path_of(resources, folder, CC_PATH_SIZE))
-        return cc_append(why, "the path of the resources has more than %d characters", CC_PATH_SIZE - 1) != NULL;
+        return cc_append(why, "the path of the resources has more than %d characters", CC_PATH_SIZE - 1);
     if (!cc_has_python(why) || !cc_start_python(why))
         return 0;
     CcText path = {0}, address = {0};
@@ -263,22 +211,21 @@ CC_RARE int cc_load_python(fmi2String instance_name, fmi2String resources, CcTex
     fmi2InstantiateTYPE *instantiate = (fmi2InstantiateTYPE *)cc_symbol(library, "fmi2Instantiate");
     fmi2SetStringTYPE *set_string = (fmi2SetStringTYPE *)cc_symbol(library, "fmi2SetString");
     if (!instantiate || !set_string)
-        return cc_append(why, "%s has no function %s", path.chars, instantiate ? "fmi2SetString" : "fmi2Instantiate")
-               != NULL;
+        return cc_append(why, "%s has no function %s", path.chars, instantiate ? "fmi2SetString" : "fmi2Instantiate");
     fmi2Component slave =
         instantiate(instance_name, fmi2CoSimulation, CC_GUID, folder, &cc_no_callbacks, fmi2False, fmi2False);
     void (*let_go)(void) = (void (*)(void))cc_symbol(library, "finalizePythonInterpreter");
     if (let_go)
         let_go();
     if (!slave)
-        return cc_append(why, "Python cannot load the prototype: it must be 3.11 or newer") != NULL;
+        return cc_append(why, "Python cannot load the prototype: it must be 3.11 or newer");
     CcPythonLoad load = {.elements = CC_PYTHON_ELEMENTS, .count = CC_PYTHON};
     cc_text_integer(&address, (long long)(size_t)&load);
     const fmi2String values[] = {CC_GUID, address.chars};
     const fmi2ValueReference references[] = {0, 1};
     set_string(slave, references, 2, values);
     if (!load.is_done)
-        return cc_append(why, "%s", *load.why ? load.why : "the prototype does not answer") != NULL;
+        return cc_append(why, "%s", *load.why ? load.why : "the prototype does not answer");
     __atomic_store_n(&is_loaded, 1, __ATOMIC_RELEASE);
     return 1;
 }

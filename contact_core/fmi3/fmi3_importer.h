@@ -50,6 +50,7 @@ typedef struct {
 
 #define CC_FUNCTION static __attribute__((unused))
 #define CC_GUID_NAME "instantiationToken"
+#define CC_RESOURCES_NAME "resourcePath"
 #define CC_FATAL_NAME "fmi3Fatal"
 #define CC_CAN_DEFER 0 /* FMI 3.0 has no fmi2Pending */
 #define CC_IS_PENDING(status) 0

@@ -41,36 +41,7 @@ static void cc_delete_block(void *block) { free(block); }
 
 #elif defined __linux__
 
-#if defined __x86_64__
-
-enum { CC_MMAP = 9, CC_MUNMAP = 11 };
-
-static long cc_call_system(long number, long a, long b, long c, long d, long e, long f)
-{
-    register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-    long answer;
-    __asm__ volatile("syscall"
-                     : "=a"(answer)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return answer;
-}
-
-#elif defined __aarch64__
-
-enum { CC_MMAP = 222, CC_MUNMAP = 215 };
-
-static long cc_call_system(long number, long a, long b, long c, long d, long e, long f)
-{
-    register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d, x4 __asm__("x4") = e, x5 __asm__("x5") = f;
-    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
-    return x0;
-}
-
-#else
-#error "memory.h knows the system calls of x86-64 and aarch64: compile with a C library"
-#endif
+#include "../base/system_call.h"
 
 enum { CC_READ_WRITE = 3, CC_PRIVATE_ANONYMOUS = 0x22, CC_BLOCK_HEADER = 16 };
 
@@ -79,7 +50,7 @@ static void *cc_new_block(size_t size)
 {
     size_t whole = size + CC_BLOCK_HEADER;
     long answer = cc_call_system(CC_MMAP, 0, (long)whole, CC_READ_WRITE, CC_PRIVATE_ANONYMOUS, -1, 0);
-    if (answer < 0 && answer > -4096) /* the number of an error */
+    if (cc_error_of(answer))
         return NULL;
     size_t *pages = (size_t *)answer;
     pages[0] = whole;

@@ -34,12 +34,13 @@ MOST_OFF = 1.0  # m that a point lies off the surface at the start, less on the 
 class Surface(NamedTuple):
     """Constants by the names they have in C without `surface_`, the largest depth up to which every point has one
     closest point, m, and a place off the surface on the free side that has one closest point, m: there a point starts.
-    Of a flat surface it is the origin, on the surface and not in contact."""
+    Of a flat surface it is the origin, on the surface and not in contact.   resources: constants that lie in a file"""
 
     constants: Mapping[str, tuple[float, ...] | bytes]
     reach: float = math.inf
     free: tuple[float, float, float] = (0.0, 0.0, 0.0)
     notes: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
 
 
 def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
@@ -57,7 +58,9 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
         reason = "the reach of the surface: a deeper point has no single closest point"
         limits["D_max"] = Limit(min(1.0, surface.reach), surface.reach, reason)
     return Structure(
-        constants=tuple(Constant(f"surface_{name}", values) for name, values in surface.constants.items()),
+        constants=tuple(
+            Constant(f"surface_{name}", values, name in surface.resources) for name, values in surface.constants.items()
+        ),
         choices={"surface": str(kind)},
         limits=limits,
         input_starts={"point.r": surface.free},
@@ -389,7 +392,7 @@ def _bicubic(patch: patches.Patch | None, key: str, read: Reader, side: float) -
 
 def _mesh(table: Table, read: Reader, side: float) -> Surface:
     from fmu_builder.model import mesh_tree, mesh_width  # with scipy, for which only who needs it waits
-    from fmu_builder.model.mesh import read_mesh
+    from fmu_builder.model.mesh import MOST_EMBEDDED, read_mesh
 
     name, unit = read.text(table, "file", ""), read.unit(table, "unit", "m")
     scale, place = read.quantity(table, "scale"), read.vector(table, "place")
@@ -402,10 +405,13 @@ def _mesh(table: Table, read: Reader, side: float) -> Surface:
         data = mesh_tree.pack_mesh(mesh, crease, curved)
         reach = mesh_width.reach(mesh, side)
         size = f"{len(data) / 2**20:.1f} MiB" if len(data) >= 2**20 else f"{len(data) / 2**10:.0f} KiB"
-        notes = [f"the mesh has {len(mesh.triangles)} triangles, {size} in each binary"]
+        resources = ("mesh",) if len(mesh.triangles) > MOST_EMBEDDED else ()
+        where = "a file of the folder resources" if resources else "each binary"
+        notes = [f"the mesh has {len(mesh.triangles)} triangles, {size} in {where}"]
         if mesh.dropped:
             notes.append(f"{mesh.dropped} triangles of {name} have two equal corners: they were left out")
-        return Surface({"mesh": data, "side": (side,)}, reach, mesh_width.free_place(mesh, side), tuple(notes))
+        free = mesh_width.free_place(mesh, side)
+        return Surface({"mesh": data, "side": (side,)}, reach, free, tuple(notes), resources)
     return Surface({"mesh": bytes(64), "side": (side,)})
 
 

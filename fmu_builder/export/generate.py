@@ -16,6 +16,7 @@ from fmu_builder.export.c_text import c_literal
 from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.model_data import constants_file, data_files, heading, large_constants, law_sources, model_data
 from fmu_builder.export.model_tables import model_tables
+from fmu_builder.export.resources import resource_files
 from fmu_builder.export.toolchain import FMI3_SOURCE, SOURCE_FILES
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model
@@ -55,6 +56,9 @@ def fmu_data(model: Model) -> dict[str, bytes]:
     return {name: data for _, part in model.elements() for name, data in data_files(part).items()}
 
 
+_WITHOUT_FILES = "#define CC_WITHOUT_FILES"  # what is checked has data of resources among its constants
+
+
 def check_sources(model: ElementModel) -> tuple[dict[str, str | bytes], tuple[str, ...]]:
     """File name -> content of what the build's check of the element compiles (contact_core/check), and which of these
     are compiled.  The names in them do not depend on the recipe's."""
@@ -63,10 +67,10 @@ def check_sources(model: ElementModel) -> tuple[dict[str, str | bytes], tuple[st
     generated = {"model_data.h": data, "model_guid.h": model_guid(plain, "")}
     compiled = ["check/check.c", "element_dual.c"]
     if large_constants(plain):
-        generated["constants.c"] = constants_file(plain, ['#include "model_data.h"'])
+        generated["constants.c"] = constants_file(plain, [_WITHOUT_FILES, '#include "model_data.h"'])
         compiled.append("constants.c")
     texts = _with_included(plain, generated | law_sources(plain), compiled)
-    return {**texts, **fmu_data(model)}, tuple(compiled)
+    return {**texts, **fmu_data(model), **resource_files(model)}, tuple(compiled)
 
 
 def assembly_check_sources(model: AssemblyModel) -> tuple[dict[str, str | bytes], tuple[str, ...]]:
@@ -78,8 +82,10 @@ def assembly_check_sources(model: AssemblyModel) -> tuple[dict[str, str | bytes]
     for name in compiled:
         if name.endswith("_real.c"):
             generated[name] = f"#define CC_WITHOUT_DUAL\n{generated[name]}"
+        if name.endswith("_constants.c"):
+            generated[name] = f"{_WITHOUT_FILES}\n{generated[name]}"
     compiled.append("check/check_assembly.c")
-    return {**_with_included(plain, generated, compiled), **fmu_data(model)}, tuple(compiled)
+    return {**_with_included(plain, generated, compiled), **fmu_data(model), **resource_files(model)}, tuple(compiled)
 
 
 def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequence[str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -103,24 +102,20 @@ def _is_large(constant: Constant) -> bool:
 
 
 def data_files(model: ElementModel) -> dict[str, bytes]:
-    """File name -> content of the tables that are bytes.  The name follows from the content, so that compilers, which
-    know sources by their text, compile again what includes another one."""
-    return {_data_file(one): one.values for one in model.constants if isinstance(one.values, bytes)}
-
-
-def _data_file(constant: Constant) -> str:
-    assert isinstance(constant.values, bytes)
-    return f"{constant.name}_{hashlib.sha256(constant.values).hexdigest()[:32]}.bin"
+    """File name -> content of the tables that are bytes in the binaries."""
+    constants = (one for one in model.constants if not one.is_resource)
+    return {one.file_name: one.values for one in constants if isinstance(one.values, bytes)}
 
 
 def constants_file(model: ElementModel, header: Sequence[str]) -> str:
     """The large tables, each as the bytes of its numbers: compilers read a text many times as fast as numbers."""
     lines = [heading(model), *header, '#pragma GCC diagnostic ignored "-Woverlength-strings"']
-    if data_files(model):
+    if any(isinstance(one.values, bytes) for one in large_constants(model)):
         lines.append('#include "base/data.h"')
     for constant in large_constants(model):
         if isinstance(constant.values, bytes):
-            lines += ["", f'CC_DATA(CC_ENTRY({constant.name}), "{_data_file(constant)}");']
+            macro = "CC_RESOURCE" if constant.is_resource else "CC_DATA"
+            lines += ["", f'{macro}(CC_ENTRY({constant.name}), "{constant.file_name}");']
             continue
         data = struct.pack(f"<{len(constant.values)}d", *constant.values)
         lines += ["", f"const CcConstant_{constant.name} CC_ENTRY({constant.name}) = {{"]
@@ -137,9 +132,9 @@ def _constant(constant: Constant) -> str:
     values = constant.values
     name, count = constant.name, len(values)
     if isinstance(values, bytes):
+        declared = f"*CC_ENTRY({name})" if constant.is_resource else f"CC_ENTRY({name})[]"
         return (
-            f'__attribute__((visibility("hidden"))) extern const unsigned CC_ENTRY({name})[];\n'
-            f"#define {name} CC_ENTRY({name})"
+            f'__attribute__((visibility("hidden"))) extern const unsigned {declared};\n#define {name} CC_ENTRY({name})'
         )
     if _is_large(constant):
         return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fmu_builder.export.c_text import c_literal, c_number, c_table, counting_table, int_table, name_literals
 from fmu_builder.export.fmi3_variables import Fmi, fmi3_variables
 from fmu_builder.export.model_data import heading, index_tables, tables_without_ends
+from fmu_builder.export.resources import resource_tables
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.declaration import LONGEST_TEXT
 from fmu_builder.model.model import ElementModel, Model, Variable
@@ -112,6 +113,7 @@ def model_tables(model: Model, fmi: Fmi = 2) -> str:
         f"#define CC_LOG_CATEGORIES {len(categories)}",
         f"static const char *const cc_log_categories[] = {{{', '.join(map(c_literal, categories))}}};",
         *_law_tables(model),
+        *resource_tables(model),
         *_texts(model),
         *(index_tables(model) if isinstance(model, AssemblyModel) else []),  # the parts have their own
         *(_tables_of_fmi3(model) if fmi == 3 else []),

@@ -113,8 +113,11 @@ def _structure_of(model: ElementModel) -> Iterator[tuple[str, str]]:
         yield name, str(size)
     for constant in model.constants:
         values = constant.values
-        shown = f"{len(values)} bytes" if isinstance(values, bytes) else listed([*map(_shown, values)], _SHOWN)
-        yield constant.name, shown
+        if isinstance(values, bytes):
+            place = f" in resources/{constant.file_name}" if constant.is_resource else ""
+            yield constant.name, f"{len(values)} bytes{place}"
+        else:
+            yield constant.name, listed([*map(_shown, values)], _SHOWN)
 
 
 def _shown(value: float | str) -> str:

@@ -96,7 +96,7 @@ _SMALL_AND_FAST_TO_COMPILE = ("-fno-slp-vectorize", "-fno-unroll-loops")
 # What zig would compile once for each platform and level of optimization, in 4 s of a processor: arithmetic that the
 # language of the physics has no use for.
 _NO_RUNTIME = ("-rtlib=none",)
-_HEAP_OF_WINDOWS = ("-lkernel32",)  # of FMI 3.0: contact_core/fmi3/memory.h
+_SYSTEM_OF_WINDOWS = ("-lkernel32",)  # fmi3/memory.h and base/mapped_file.h of contact_core import of it
 _FAULT_IN_SOURCE = re.compile(r"\.[ch]:\d+:\d+: (fatal )?error")
 INSTALL_HINT = "install the compiler with `python -m pip install ziglang` (no Windows wheel? `ziglang<0.17`)"
 
@@ -274,7 +274,7 @@ def _compile_target(
             linked += ("-Wl,-z,defs",)
         if "macos" in target:
             linked += (f"-Wl,-install_name,@rpath/{library.name}", *_LITTLE_SPARE_ROOM)
-        libraries = _HEAP_OF_WINDOWS if "windows" in target and FMI3_SOURCE in files else ()
+        libraries = _SYSTEM_OF_WINDOWS if "windows" in target else ()
         flags = [*_fmu_flags(target, compiler), *extra, "-I.", "-isystem", str(fmi_headers())]
 
         def link(objects: Sequence[Path]) -> None:

@@ -24,6 +24,7 @@ Indices = NDArray[np.int64]
 
 FORMATS = (".stl", ".obj", ".ply")
 MOST_TRIANGLES = 2_000_000
+MOST_EMBEDDED = 100_000  # triangles whose data are in each binary; of more, in a file of the FMU's folder resources
 LARGEST_FILE = 2**30  # bytes
 SMALLEST, LARGEST = 1e-6, 1e4  # m that a part may measure; beyond, its unit is wrong
 FLAT = 1e-12  # height over longest edge below which a triangle has no normal

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import functools
+import hashlib
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,10 +30,21 @@ Keys = Sequence[str] | Models
 class Constant:
     """A constant table of the generated C: `static const double name[]` of SI values, `static const int name[]`,
     `static const char name[][length]` of texts, or bytes of any types, `extern const unsigned name[]`, on a boundary
-    of 64 bytes, which become a file among the sources."""
+    of 64 bytes, which become a file among the sources.
+
+    is_resource  bytes, a multiple of 64, that become a file of the FMU's folder resources and are in no binary:
+                 `extern const unsigned *name`, which is there while there are instances"""
 
     name: str
     values: tuple[float, ...] | tuple[int, ...] | tuple[str, ...] | bytes
+    is_resource: bool = False
+
+    @functools.cached_property
+    def file_name(self) -> str:
+        """Of a file of bytes: it follows from the content, so that compilers, which know sources by their text, compile
+        again what includes another one."""
+        assert isinstance(self.values, bytes)
+        return f"{self.name}_{hashlib.sha256(self.values).hexdigest()[:32]}.bin"
 
 
 @dataclass(frozen=True)

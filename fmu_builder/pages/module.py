@@ -31,7 +31,7 @@ EXPORTS = (
 )
 """The functions of FMI 2.0 that a page calls."""
 _HOST = Path(__file__).parent / "host.c"
-_SOURCES = "sources/"
+_SOURCES, _RESOURCES = "sources/", "resources/"
 _BUILD = "sources/buildDescription.xml"
 
 
@@ -46,6 +46,8 @@ def wasm_module(slave: SlaveDescription) -> bytes:
         if reason := _no_module(slave, names):
             raise InputError(Problem(where, f"cannot run in a page: {reason}"))
         sources = {name.removeprefix(_SOURCES): archive.read(name) for name in names if name.startswith(_SOURCES)}
+        held = (name for name in names if name.startswith(_RESOURCES) and name.endswith(".bin"))
+        sources |= {name.removeprefix(_RESOURCES): archive.read(name) for name in held}  # a page has no files
     compiler = find_compiler()
     if compiler is None or not compiler.cross:
         have = f"{compiler.version} builds for this machine only" if compiler else "no compiler was found"

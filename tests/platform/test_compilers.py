@@ -48,19 +48,30 @@ ROOT = Path(__file__).parents[2]
 STEPS = 2_000
 RECIPES = ("PointSurface", "PointMass", "BouncingBall")
 MESH = "PointMeshBowl"  # whose sources include a file that is no text
-MET = {MESH: {"point.r[1]": 0.0, "point.r[2]": 0.06, "point.r[3]": -0.08}}  # where inputs move about
+IN_FILE = "MeshInFile"  # the same with its data in the folder resources
+BETWEEN = {"point.r[1]": 0.0, "point.r[2]": 0.06, "point.r[3]": -0.08}  # where inputs move about
+MET = {MESH: BETWEEN, IN_FILE: BETWEEN}
 
 
 @pytest.fixture(scope="module")
 def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The FMU of each recipe as we ship it for this machine."""
     folder = tmp_path_factory.mktemp("fmus")
-    return {name: build_fmu(shipped("fmus") / f"{name}.toml", folder, ("host",)).path for name in (*RECIPES, MESH)}
+    found = {name: build_fmu(shipped("fmus") / f"{name}.toml", folder, ("host",)).path for name in (*RECIPES, MESH)}
+    shutil.copytree(shipped("fmus") / "meshes", folder / "meshes")
+    shutil.copy(shipped("fmus") / f"{MESH}.toml", folder / f"{IN_FILE}.toml")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fmu_builder.model.mesh.MOST_EMBEDDED", 0)
+        return found | {IN_FILE: build_fmu(folder / f"{IN_FILE}.toml", folder, ("host",)).path}
 
 
 @pytest.fixture(scope="module")
 def traces(fmus: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: trace(fmu, tmp_path_factory.mktemp(name)) for name, fmu in fmus.items()}
+
+
+def test_data_in_a_file_give_the_same_bits(traces: dict[str, str]) -> None:
+    assert traces[IN_FILE] == traces[MESH]
 
 
 def library_name(name: str) -> str:
@@ -191,8 +202,9 @@ def test_without_any_compiler_the_file_holds_its_sources(no_ziglang: dict[str, s
     assert validate_fmu(str(tmp_path / "out" / "PointMass.fmu")) == []
 
 
+@pytest.mark.parametrize("recipe", ["PointSurface", IN_FILE])
 def test_a_gcc_that_protects_stacks_by_default_builds_a_library_that_stands_alone(
-    fmus: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recipe: str, fmus: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ubuntu's gcc does, and takes the alarm from the C library."""
     wrapper = tmp_path / "gcc"
@@ -203,7 +215,9 @@ def test_a_gcc_that_protects_stacks_by_default_builds_a_library_that_stands_alon
     cache_folder.cache_clear()
     gcc = Compiler((str(wrapper),), cross=False, version="")
     host = host_platform()
-    libraries = compile_fmu(sources_of(fmus["PointSurface"], tmp_path / "fmu"), "PointSurface", (host,), gcc)
+    sources = sources_of(fmus[recipe], tmp_path / "fmu")
+    files = [*SOURCE_FILES, *(["constants.c"] if recipe == IN_FILE else [])]
+    libraries = compile_fmu(sources, recipe, (host,), gcc, files=files)
     cache_folder.cache_clear()
     assert check_library(libraries[host], expected_exports=exported_functions(), platform=host, where="gcc") == []
 
@@ -244,7 +258,10 @@ def test_the_sources_of_fmi_3_compile_without_a_warning(recipe: str, tmp_path: P
 # the assembly holds the sources of both elements
 @pytest.mark.parametrize(
     ("recipe", "options"),
-    [*((recipe, WARNINGS) for recipe in (*RECIPES, MESH)), *(("BouncingBall", options) for options in OPTIONS)],
+    [
+        *((recipe, WARNINGS) for recipe in (*RECIPES, MESH, IN_FILE)),
+        *(("BouncingBall", options) for options in OPTIONS),
+    ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_an_importers_own_build_gives_the_same_bits(
@@ -290,7 +307,7 @@ def test_clang_fuses_on_arm_only_without_our_pragma(fmus: dict[str, Path], tmp_p
     assert fused_instructions(arm_code((sources / "importer.so").read_bytes())) != []
 
 
-@pytest.mark.parametrize("recipe", (*RECIPES, MESH))
+@pytest.mark.parametrize("recipe", (*RECIPES, MESH, IN_FILE))
 def test_fmpy_compiles_the_sources_to_a_library_of_the_same_bits(
     recipe: str, fmus: dict[str, Path], traces: dict[str, str], tmp_path: Path
 ) -> None:

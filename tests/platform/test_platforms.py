@@ -59,6 +59,7 @@ class Motion:
     counted  the Boolean output that must be true in some steps and false in others, or None
     text     of the recipe, if it is none of the catalogue
     files    beside the recipe: name -> content
+    in_file  a mesh has its data in the folder resources, however small it is
     steps    to run; fewer where a step takes many substeps, which qemu runs forty times slower
     """
 
@@ -67,6 +68,7 @@ class Motion:
     counted: str | None = None
     text: str | None = None
     files: dict[str, str] = field(default_factory=dict)
+    in_file: bool = False
     steps: int = STEP_COUNT
 
     def ranges(self) -> dict[str, Range]:
@@ -245,9 +247,20 @@ MESH_BOWL = Motion(
     steps=5_000,
 )
 
+# the same with data in a file
+BOWL_IN_FILE = replace(
+    MESH_BOWL,
+    recipe="BowlInFile",
+    text=(RECIPES / "PointMeshBowl.toml")
+    .read_text(encoding="utf-8")
+    .replace("meshes/bowl.stl", (RECIPES / "meshes" / "bowl.stl").as_posix()),
+    in_file=True,
+)
+
 MOTIONS = (
     POINT_MASS,
     MESH_BOWL,
+    BOWL_IN_FILE,
     POINT_SURFACE,
     THREE_POINTS,
     SHAKEN_BALL,
@@ -271,7 +284,10 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         for name, content in motion.files.items():
             (folder / name).write_text(content, encoding="utf-8")
         platforms = (*LIBRARY_SUFFIX, *(["aarch64-darwin"] if motion.recipe in ON_DARWIN else []))
-        found[motion.recipe] = build(recipe, folder, platforms=platforms)
+        with pytest.MonkeyPatch.context() as patch:
+            if motion.in_file:
+                patch.setattr("fmu_builder.model.mesh.MOST_EMBEDDED", 0)
+            found[motion.recipe] = build(recipe, folder, platforms=platforms)
     return found
 
 
@@ -419,9 +435,17 @@ def driver_config(fmu: Path, motion: Motion, guid: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run_driver(tools: Tools, fmu: Path, platform: str, config: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Lay the platform's library, the driver and its configuration into `folder` and run there."""
+def run_driver(
+    tools: Tools, fmu: Path, platform: str, config: str, folder: Path, resources: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Lay the platform's library, the driver and its configuration into `folder` and run there.
+
+    resources   where those of the FMU are, by default in a folder beside the library"""
     description = fmpy.read_model_description(fmu)
+    if resources is None:
+        resources = folder / "with blank and ü" / "resources"
+        unpack_resources(fmu, resources)
+    config += f'#define RESOURCES "{address_of(resources, platform, description.fmiVersion)}"\n'
     library = description.coSimulation.modelIdentifier + LIBRARY_SUFFIX[platform]
     place = TUPLES[platform] if description.fmiVersion == "3.0" else platform
     folder.mkdir(parents=True, exist_ok=True)
@@ -430,6 +454,21 @@ def run_driver(tools: Tools, fmu: Path, platform: str, config: str, folder: Path
     (folder / "driver_config.h").write_text(config, encoding="utf-8")
     command = tools.compile_driver(platform, folder)
     return run_command(command, folder, tools.environment())
+
+
+def unpack_resources(fmu: Path, folder: Path) -> None:
+    with zipfile.ZipFile(fmu) as archive:
+        for name in archive.namelist():
+            if name.startswith("resources/"):
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / Path(name).name).write_bytes(archive.read(name))
+
+
+def address_of(folder: Path, platform: str, fmi: str) -> str:
+    """A URI for FMI 2.0, a path for FMI 3.0, as text in C.   wine has the folders of this machine on a drive Z."""
+    if fmi == "2.0":
+        return folder.as_uri().replace("file:///", "file:///Z:/") if platform == "win64" else folder.as_uri()
+    return ("Z:" + str(folder).replace("/", "\\") + "\\").replace("\\", "\\\\") if platform == "win64" else f"{folder}/"
 
 
 def read_trace(result: subprocess.CompletedProcess[str], what: str) -> Trace:
@@ -488,14 +527,60 @@ def test_the_last_bit_of_one_input_range_changes_the_hash(fmus: dict[str, Path],
     assert first.hash != second.hash
 
 
-# a held force, and an assembly with the solver and its events
-@pytest.mark.parametrize("motion", [POINT_SURFACE, SHAKEN_BALL], ids=lambda motion: motion.recipe)
+def test_data_in_a_file_give_the_bits_of_data_in_the_binary(
+    fmus: dict[str, Path], tools: Tools, tmp_path: Path
+) -> None:
+    found = {
+        motion.recipe: read_trace(
+            run_driver(
+                tools,
+                fmus[motion.recipe],
+                "linux64",
+                driver_config(fmus[motion.recipe], motion),
+                tmp_path / motion.recipe,
+            ),
+            motion.recipe,
+        )
+        for motion in (replace(MESH_BOWL, steps=1_000), replace(BOWL_IN_FILE, steps=1_000))
+    }
+    assert len(set(found.values())) == 1, found
+
+
+@pytest.mark.parametrize("platform", LIBRARY_SUFFIX)
+def test_a_file_of_data_that_is_missing_or_changed_is_refused_on_each_platform(
+    platform: str, fmus: dict[str, Path], tools: Tools, tmp_path: Path
+) -> None:
+    fmu, resources = fmus["BowlInFile"], tmp_path / "resources"
+    config = driver_config(fmu, BOWL_IN_FILE)
+    unpack_resources(fmu, resources)
+    (file,) = resources.iterdir()
+    data = file.read_bytes()
+    faults = {
+        "is missing": None,
+        "has 1000 bytes in the place of ": data[:1000],
+        "was changed: its check sums are wrong": data[:-1] + b"\1",
+    }
+    for k, (fault, content) in enumerate(faults.items()):
+        file.unlink(missing_ok=True)
+        if content is not None:
+            file.write_bytes(content)
+        result = run_driver(tools, fmu, platform, config, tmp_path / str(k), resources)
+        assert result.returncode == 1
+        begin = f"fmi2Instantiate returned NULL, step 0, the FMU says: fmi2Instantiate: {file.name} {fault}"
+        assert result.stdout.startswith(begin), result.stdout
+        assert "looked for at " in result.stdout
+
+
+# a held force, an assembly with the solver and its events, and a path of resources
+@pytest.mark.parametrize("motion", [POINT_SURFACE, SHAKEN_BALL, BOWL_IN_FILE], ids=lambda motion: motion.recipe)
 def test_fmi_3_returns_the_bits_of_fmi_2_on_each_platform(
-    motion: Motion, fmus: dict[str, Path], tools: Tools, tmp_path: Path
+    motion: Motion, fmus: dict[str, Path], tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     motion = replace(motion, steps=1_000)
     written = fmus[motion.recipe].with_suffix(".toml")
     recipe = written if motion.text is not None else RECIPES / f"{motion.recipe}.toml"
+    if motion.in_file:
+        monkeypatch.setattr("fmu_builder.model.mesh.MOST_EMBEDDED", 0)
     new = build(recipe, tmp_path, platforms=tuple(LIBRARY_SUFFIX), fmi=3)
     runs = {f"FMI 3.0, {platform}": (new, platform) for platform in LIBRARY_SUFFIX}
     runs["FMI 2.0"] = (fmus[motion.recipe], "linux64")

@@ -17,6 +17,10 @@
 
 #include "driver_config.h"
 
+#ifndef RESOURCES /* where they are, if there are some */
+#define RESOURCES NULL
+#endif
+
 #if FMI == 3
 #define GET_REALS "fmi3GetFloat64"
 #else

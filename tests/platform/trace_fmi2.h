@@ -23,7 +23,7 @@ static void begin(void *library)
 {
     static fmi2CallbackFunctions callbacks = {logger, allocate, release, NULL, NULL};
     FUNCTIONS(FIND)
-    fmu = callInstantiate("trace", fmi2CoSimulation, MODEL_GUID, NULL, &callbacks, fmi2False, fmi2False);
+    fmu = callInstantiate("trace", fmi2CoSimulation, MODEL_GUID, RESOURCES, &callbacks, fmi2False, fmi2False);
     if (!fmu) fail("fmi2Instantiate", " returned NULL");
     require_ok(callSetupExperiment(fmu, fmi2False, 0.0, 0.0, fmi2False, 0.0), "fmi2SetupExperiment");
     require_ok(callEnterInitializationMode(fmu), "fmi2EnterInitializationMode");

@@ -25,7 +25,7 @@ static void logger(fmi3InstanceEnvironment environment, fmi3Status status, fmi3S
 
 static fmi3Instance make_instance(void)
 {
-    fmi3Instance made = callInstantiateCoSimulation("trace", MODEL_GUID, NULL, fmi3False, fmi3False, fmi3False,
+    fmi3Instance made = callInstantiateCoSimulation("trace", MODEL_GUID, RESOURCES, fmi3False, fmi3False, fmi3False,
                                                     fmi3False, NULL, 0, NULL, logger, NULL);
     if (!made) fail("fmi3InstantiateCoSimulation", " returned NULL");
     return made;

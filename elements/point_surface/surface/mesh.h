@@ -1,5 +1,5 @@
-/* A mesh of triangles, surface_mesh, in the binary or in a file (base/data.h).  `place` has a fourth number, the triangle
- * on which it lies: with it the search for the next closest point begins. */
+/* A mesh of triangles, surface_mesh, in the binary or in a file (base/data.h).  `place` has a fourth number, the
+ * triangle on which it lies: with it the search for the next closest point begins. */
 #include "surfaces/mesh.h"
 
 /* As oriented.h has it, with a fourth number of `last`. */

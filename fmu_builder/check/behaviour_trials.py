@@ -35,10 +35,12 @@ def version(trial: Trial) -> Iterator[str]:
 
 
 def instantiate(trial: Trial) -> Iterator[str]:
+    before = len(trial.logged)
     try:
         trial.raw().free()
     except Refused as refused:
-        yield str(refused)
+        logged = "".join(f"; it logs: {text}" for _, _, text in trial.logged[before:])
+        yield f"{refused}{logged}"
 
 
 def guid(trial: Trial) -> Iterator[str]:

@@ -4,6 +4,7 @@ contact_core/fmi2/resources.h describes the format of the files, and reads them.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 
@@ -12,7 +13,7 @@ import numpy as np
 from fmu_builder.export.c_text import c_literal
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model
-from fmu_builder.model.structure_reader import Constant
+from fmu_builder.model.structure_reader import Constant, data_name
 
 _FORMAT, _HEADER = 1, 64
 _CHUNK = 2**14  # words that are added up at once: they stay in the cache
@@ -49,6 +50,26 @@ def resource_tables(model: Model) -> list[str]:
         '#include "fmi2/resources.h"',
         "#endif",
     ]
+
+
+_NAMED = re.compile(r'^CC_RESOURCE\(CC_ENTRY\(\w+\), "([^"]+)"\);$', re.MULTILINE)
+
+
+def named_files(source: str) -> list[str]:
+    """The files of resources that a C source of an FMU names."""
+    return _NAMED.findall(source)
+
+
+def fault_of(name: str, content: bytes) -> str:
+    """Why this is not the file of this name, "" if it is."""
+    whole = struct.unpack_from("<8sII6Q", content) if len(content) >= _HEADER else ()
+    data = content[_HEADER:]
+    if whole[:4] != (b"FMUBDATA", _FORMAT, _HEADER, len(data)):
+        return "is no file of data of an FMU, or was cut off"
+    # both are made of the data: one stands in the binaries, the other in the sources
+    if data_name(name.rpartition("_")[0], data) != name or whole[4:] != (*check_sums(data), 0):
+        return "was changed, or belongs to another FMU"
+    return ""
 
 
 def check_sums(data: bytes) -> tuple[int, ...]:

@@ -26,6 +26,12 @@ Table = Mapping[str, object]
 Keys = Sequence[str] | Models
 
 
+def data_name(name: str, data: bytes) -> str:
+    """Of a file of bytes: it follows from the content, so that compilers, which know sources by their text, compile
+    again what includes another one."""
+    return f"{name}_{hashlib.sha256(data).hexdigest()[:32]}.bin"
+
+
 @dataclass(frozen=True)
 class Constant:
     """A constant table of the generated C: `static const double name[]` of SI values, `static const int name[]`,
@@ -41,10 +47,8 @@ class Constant:
 
     @functools.cached_property
     def file_name(self) -> str:
-        """Of a file of bytes: it follows from the content, so that compilers, which know sources by their text, compile
-        again what includes another one."""
         assert isinstance(self.values, bytes)
-        return f"{self.name}_{hashlib.sha256(self.values).hexdigest()[:32]}.bin"
+        return data_name(self.name, self.values)
 
 
 @dataclass(frozen=True)

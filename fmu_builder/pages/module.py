@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 
 from lxml import etree
@@ -14,6 +14,7 @@ from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.resources import fault_of, named_files
 from fmu_builder.export.toolchain import INSTALL_HINT, Compiler, compile_module, find_compiler
 
 EXPORTS = (
@@ -46,8 +47,7 @@ def wasm_module(slave: SlaveDescription) -> bytes:
         if reason := _no_module(slave, names):
             raise InputError(Problem(where, f"cannot run in a page: {reason}"))
         sources = {name.removeprefix(_SOURCES): archive.read(name) for name in names if name.startswith(_SOURCES)}
-        held = (name for name in names if name.startswith(_RESOURCES) and name.endswith(".bin"))
-        sources |= {name.removeprefix(_RESOURCES): archive.read(name) for name in held}  # a page has no files
+        sources |= _data(where, archive, sources)
     compiler = find_compiler()
     if compiler is None or not compiler.cross:
         have = f"{compiler.version} builds for this machine only" if compiler else "no compiler was found"
@@ -67,6 +67,22 @@ def wasm_module(slave: SlaveDescription) -> bytes:
             )
             made.replace(kept)
     return kept.read_bytes()
+
+
+def _data(where: str, archive: zipfile.ZipFile, sources: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of resources that the sources name: a page has no files, so they become part of the module.
+
+    Raises InputError for those that are missing or others."""
+    found, problems = {}, []
+    for source in (content for name, content in sources.items() if name.endswith("constants.c")):
+        for name in named_files(source.decode("utf-8", "replace")):
+            is_there = f"{_RESOURCES}{name}" in archive.namelist()
+            found[name] = archive.read(f"{_RESOURCES}{name}") if is_there else b""
+            if fault := fault_of(name, found[name]) if is_there else "is missing":
+                problems.append(Problem(where, f"{_RESOURCES}{name} {fault}: copy the FMU again, or build it again"))
+    if problems:
+        raise InputError(problems)
+    return found
 
 
 def _no_module(slave: SlaveDescription, names: Collection[str]) -> str:

@@ -20,8 +20,12 @@ from fmi2 import ERROR, OK, QUICK, Fmu, Importer, Slave, only
 from running import Running
 
 from fmu_builder import run
+from fmu_builder.check import check_fmu
+from fmu_builder.cosim.slave import read_slave
+from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.loader import load_model
+from fmu_builder.pages.module import wasm_module
 from fmu_builder.paths import shipped
 from fmu_builder.recording.wrapping import record_fmu
 from tests.benchmarks.test_mesh_speed import torus
@@ -388,6 +392,32 @@ def test_runs_in_other_processes_and_with_a_recorder_have_the_same_bits(
     recorded = run(tmp_path / "recorded" / "System.toml")
     assert recorded.trace.values.tobytes() == plain.trace.values.tobytes()
     assert list(tmp_path.glob("*.calls"))
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [(None, "is missing"), (WRONG["changed at its end"][0], "was changed"), (WRONG["empty"][0], "was cut off")],
+    ids=["missing", "changed", "empty"],
+)
+def test_an_fmu_without_its_file_gives_no_run_no_page_and_a_finding(
+    change: Callable[[bytes], bytes] | None, fault: str, fmus: dict[str, dict[bool, Path]], tmp_path: Path
+) -> None:
+    damaged = tmp_path / "Both.fmu"
+    with zipfile.ZipFile(fmus["Both"][True]) as whole, zipfile.ZipFile(damaged, "w") as archive:
+        first = min(name for name in whole.namelist() if name.startswith("resources/"))
+        for name in whole.namelist():
+            if name != first:
+                archive.writestr(name, whole.read(name))
+            elif change is not None:
+                archive.writestr(name, change(whole.read(name)))
+    with pytest.raises(
+        SlaveError, match=r"fmi2Instantiate returned no instance; it logged: .*surface_mesh_.* resources"
+    ):
+        run(damaged)
+    found = check_fmu(damaged).findings
+    assert [one.found.what for one in found if "it logs: fmi2Instantiate: surface_mesh_" in one.found.what]
+    with pytest.raises(InputError, match=rf"{first} .*{fault}.*: copy the FMU again, or build it again"):
+        wasm_module(read_slave(damaged))
 
 
 # ---- a million triangles ---------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ typedef struct {
     CcRecord kept[CC_RECORDS];
 } CcRecords;
 
-static void cc_keep_record(CcRecords *records, size_t place, const double values[], size_t size)
+static inline void cc_keep_record(CcRecords *records, size_t place, const double values[], size_t size)
 {
     CcRecord *one = &records->kept[(size_t)records->next];
     one->place = (double)place;
@@ -31,7 +31,7 @@ static void cc_keep_record(CcRecords *records, size_t place, const double values
 }
 
 /* The variable in the record that is `back` before the last one of its place, back >= 1; 0 if there is none. */
-static double cc_kept_value(const CcRecords *records, size_t reference, int back)
+static inline double cc_kept_value(const CcRecords *records, size_t reference, int back)
 {
     for (size_t age = 1; age <= CC_RECORDS; age++) {
         const CcRecord *one = &records->kept[((size_t)records->next + CC_RECORDS - age) % CC_RECORDS];

@@ -143,7 +143,7 @@ struct CcHost {
 typedef struct CcHost Instance;
 typedef struct CcFollowed CcFollowed;
 
-static void cc_save(Instance *instance)
+static inline void cc_save(Instance *instance)
 {
     __builtin_memcpy(&instance->before, &instance->now, CC_STATE_SHORT);
     instance->records_saved = 0;
@@ -156,7 +156,7 @@ typedef struct {
     _Alignas(16) unsigned char bytes[CC_STATE_SHORT <= CC_MOST_ON_STACK ? CC_STATE_SHORT : 1];
 } CcBeforeStep;
 
-static void cc_save_step(Instance *instance, CcBeforeStep *kept)
+static inline void cc_save_step(Instance *instance, CcBeforeStep *kept)
 {
     if (sizeof kept->bytes == 1) {
         cc_save(instance);
@@ -343,8 +343,8 @@ CC_RARE void cc_log_origin(Instance *instance, fmi2Status status, double value)
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
-static const CcVariable *cc_variable(size_t reference) { return &cc_variables[cc_variable_rows[reference]]; }
-static double cc_start(size_t reference) { return cc_start_values[cc_start_rows[reference]]; }
+static inline const CcVariable *cc_variable(size_t reference) { return &cc_variables[cc_variable_rows[reference]]; }
+static inline double cc_start(size_t reference) { return cc_start_values[cc_start_rows[reference]]; }
 /* Of a variable, or behind these of an indicator. */
 CC_RARE const char *cc_name(size_t reference)
 {
@@ -352,10 +352,10 @@ CC_RARE const char *cc_name(size_t reference)
     return cc_names[place / CC_NAMES_ROW] + place % CC_NAMES_ROW;
 }
 
-static double *cc_block(Instance *instance) { return (double *)&instance->now.element; }
+static inline double *cc_block(Instance *instance) { return (double *)&instance->now.element; }
 
 /* Relative error allowed in a substep; of a model without states the size of rounding in its indicators. */
-static double cc_tolerance(const Instance *instance)
+static inline double cc_tolerance(const Instance *instance)
 {
 #if CC_STATES
     return instance->now.element.solver.tolerance;
@@ -367,8 +367,8 @@ static double cc_tolerance(const Instance *instance)
 
 /* Least and greatest value that may be set.  The bound itself of a strict one is let through, as modelDescription.xml
  * does; cc_check refuses it. */
-static double cc_least(const CcVariable *v) { return v->above > v->min ? v->above : v->min; }
-static double cc_greatest(const CcVariable *v) { return v->below < v->max ? v->below : v->max; }
+static inline double cc_least(const CcVariable *v) { return v->above > v->min ? v->above : v->min; }
+static inline double cc_greatest(const CcVariable *v) { return v->below < v->max ? v->below : v->max; }
 
 /* The unit behind a number, for %s%s: a blank and its name, or nothing. */
 #define CC_UNIT(v) *(v)->unit ? " " : "", (v)->unit
@@ -396,10 +396,10 @@ static int cc_check_element(Instance *instance, const Element *e)
     return instance->failures;
 }
 
-static int cc_check(Instance *instance) { return cc_check_element(instance, &instance->now.element); }
+static inline int cc_check(Instance *instance) { return cc_check_element(instance, &instance->now.element); }
 
 /* Orientation quaternions must not vanish: they are normalised on use. */
-static int cc_check_quaternions(Instance *instance)
+static inline int cc_check_quaternions(Instance *instance)
 {
     const double *block = cc_block(instance);
     instance->failures = 0;
@@ -417,7 +417,7 @@ static int cc_check_quaternions(Instance *instance)
 typedef double CcTwo __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* 1 if a sum of all n numbers is finite: then each of them is. */
-static int cc_sum_is_finite(const double *x, int n)
+static inline int cc_sum_is_finite(const double *x, int n)
 {
     CcTwo sums[4] = {{0.0}};
     double last = n % 2 ? x[n - 1] : 0.0;
@@ -448,9 +448,9 @@ CC_RARE void cc_catch_up(Instance *instance)
 #define CC_FAR_VALUE 1e50
 #define CC_FAR_TO_INFINITE (CC_HUGE / CC_FAR_VALUE) /* a factor: the products of greater values are infinite */
 
-static int cc_is_far(double value) { return !(value < CC_FAR_VALUE && value > -CC_FAR_VALUE); }
+static inline int cc_is_far(double value) { return !(value < CC_FAR_VALUE && value > -CC_FAR_VALUE); }
 
-static int cc_may_overflow(Instance *instance)
+static inline int cc_may_overflow(Instance *instance)
 {
     const double *block = cc_block(instance);
     for (int i = 0; i < CC_INPUTS && instance->now.extrapolate != 0.0; i++)
@@ -464,7 +464,7 @@ static int cc_may_overflow(Instance *instance)
 
 /* Index of the first variable that is not finite, else -1; those on demand count only where they are current, or could
  * overflow: an importer can read all of them after an accepted point. */
-static int cc_first_not_finite(Instance *instance)
+static inline int cc_first_not_finite(Instance *instance)
 {
     const double *block = cc_block(instance);
     if (CC_HAS_RATES && instance->now.behind != 0.0 && cc_may_overflow(instance))

@@ -152,7 +152,7 @@ CC_RARE void cc_accept_followed(Instance *instance, double step)
     }
 }
 
-static void cc_accept_point_of(Instance *instance, double step)
+static inline void cc_accept_point_of(Instance *instance, double step)
 {
     if (instance->followed)
         cc_accept_followed(instance, step);

@@ -26,6 +26,9 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 /* Everything of contact_core is private to the one file that includes it, so two FMUs can be linked together. */
 #ifndef CC_API
 #define CC_API static __attribute__((unused))
+#define CC_SMALL static inline /* one line, called everywhere */
+#else
+#define CC_SMALL CC_API
 #endif
 
 /* In front of a long function with few callers: it is compiled apart.  Inlined into a chain of callers it would be
@@ -54,14 +57,14 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 enum { CC_IS_DUAL = 1 };
 typedef double _Complex Real;
 /* The value without its derivative: compare and branch by it. */
-CC_API double re(Real a) { return __real__ a; }
+CC_SMALL double re(Real a) { return __real__ a; }
 /* The derivative times CC_DUAL_STEP; without CC_DUAL 0. */
 static inline double cc_dual_part(Real a) { return __imag__ a; }
 /* A value with a derivative, `direction` times CC_DUAL_STEP; without CC_DUAL the value alone. */
 CC_API Real cc_real(double value, double direction) { return __builtin_complex(value, direction); }
 
 /* d sqrt(a) = da / (2 sqrt a); at a = 0, where no derivative exists, 0. */
-CC_API Real cc_sqrt(Real a)
+CC_SMALL Real cc_sqrt(Real a)
 {
     double root = __builtin_sqrt(__real__ a);
     return cc_real(root, root > 0.0 ? __imag__ a / (2.0 * root) : 0.0);
@@ -71,26 +74,26 @@ CC_API Real cc_sqrt(Real a)
 
 enum { CC_IS_DUAL = 0 };
 typedef double Real;
-CC_API double re(Real a) { return a; }
+CC_SMALL double re(Real a) { return a; }
 static inline double cc_dual_part(Real a) { return (void)a, 0.0; }
 static inline Real cc_real(double value, double direction) { return (void)direction, value; }
-CC_API Real cc_sqrt(Real a) { return __builtin_sqrt(a); }
+CC_SMALL Real cc_sqrt(Real a) { return __builtin_sqrt(a); }
 
 #endif
 
 /* |a|; its derivative at 0 is that from above. */
-CC_API Real cc_abs(Real a) { return re(a) < 0.0 ? -a : a; }
+CC_SMALL Real cc_abs(Real a) { return re(a) < 0.0 ? -a : a; }
 /* The smaller one; a where both are equal. */
-CC_API Real cc_min(Real a, Real b) { return re(b) < re(a) ? b : a; }
+CC_SMALL Real cc_min(Real a, Real b) { return re(b) < re(a) ? b : a; }
 /* The larger one; a where both are equal. */
-CC_API Real cc_max(Real a, Real b) { return re(b) > re(a) ? b : a; }
+CC_SMALL Real cc_max(Real a, Real b) { return re(b) > re(a) ? b : a; }
 /* a within low .. high. */
-CC_API Real cc_clamp(Real a, Real low, Real high) { return cc_max(low, cc_min(a, high)); }
+CC_SMALL Real cc_clamp(Real a, Real low, Real high) { return cc_max(low, cc_min(a, high)); }
 
 /* 1 unless a is infinite or NaN. */
-CC_API int cc_is_finite(double a) { return a - a == 0.0; }
+CC_SMALL int cc_is_finite(double a) { return a - a == 0.0; }
 
 /* An index that is kept as a number, 0 <= a < count; 0 for anything else. */
-CC_API int cc_index(double a, int count) { return a >= 0.0 && a < (double)count ? (int)a : 0; }
+CC_SMALL int cc_index(double a, int count) { return a >= 0.0 && a < (double)count ? (int)a : 0; }
 
 #endif

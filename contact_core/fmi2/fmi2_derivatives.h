@@ -15,12 +15,12 @@ CC_RARE void cc_make_dual(Instance *instance)
 }
 
 /* The computed derivative of a variable; 0 of a discrete one, which changes at events only. */
-static double cc_slope(const Instance *instance, size_t index)
+static inline double cc_slope(const Instance *instance, size_t index)
 {
     return cc_variable(index)->type == CC_REAL ? instance->dual[2 * index + 1] / CC_DUAL_STEP : 0.0;
 }
 
-static int cc_is_continuous_input(const CcVariable *v) { return v->kind == CC_INPUT && v->type == CC_REAL; }
+static inline int cc_is_continuous_input(const CcVariable *v) { return v->kind == CC_INPUT && v->type == CC_REAL; }
 
 /* Elements in Python have differences only, so modelDescription.xml does not announce derivatives. */
 CC_RARE fmi2Status cc_refuse_derivatives(Instance *instance, const char *function)
@@ -137,7 +137,7 @@ CC_FUNCTION fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2V
 }
 
 /* The place of a continuous input among all of them. */
-static int cc_input_place(fmi2ValueReference vr)
+static inline int cc_input_place(fmi2ValueReference vr)
 {
     int low = 0, high = CC_INPUTS - 1; /* cc_inputs is ascending */
     while (low < high) {
@@ -151,7 +151,7 @@ static int cc_input_place(fmi2ValueReference vr)
 }
 
 /* 1 if fmi2SetRealInputDerivatives gave the slope of the input at this place for the next step, or for the last one. */
-static int cc_is_given(const Instance *instance, int place)
+static inline int cc_is_given(const Instance *instance, int place)
 {
     return instance->now.sloped != 0.0 && instance->now.given_rates[place] != 0.0;
 }

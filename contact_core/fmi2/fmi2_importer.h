@@ -80,7 +80,7 @@ CC_RARE void cc_send(const CcImporter *importer, const char *name,
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
 /* Value `at` of an array of the importer for variables of a type. */
-static double cc_given(int type, const void *values, size_t k)
+static inline double cc_given(int type, const void *values, size_t k)
 {
     return type == CC_REAL      ? ((const fmi2Real *)values)[k]
            : type == CC_INTEGER ? (double)((const fmi2Integer *)values)[k]

@@ -209,7 +209,7 @@ CC_FUNCTION fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[
 }
 
 /* Compute the indicators of the point; fmi2OK if all are finite. */
-static fmi2Status cc_find_indicators(Instance *instance, const char *function)
+static inline fmi2Status cc_find_indicators(Instance *instance, const char *function)
 {
     cc_refresh(instance, 0);
     if (instance->now.mode == CC_INITIALIZATION)
@@ -228,7 +228,7 @@ static fmi2Status cc_find_indicators(Instance *instance, const char *function)
 }
 
 /* An indicator that was computed, as the importer sees it. */
-static double cc_shown_indicator(const Instance *instance, size_t i)
+static inline double cc_shown_indicator(const Instance *instance, size_t i)
 {
     return cc_clamp(instance->z_0[i] / cc_indicator_nominals[i], -CC_FAR, CC_FAR)
            + instance->now.sides[i] * cc_tolerance(instance);

@@ -75,7 +75,7 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
 /* ---- slopes of inputs ------------------------------------------------------------------------------------------ */
 
 /* The first slope after a step clears those of that step. */
-static void cc_begin_slopes(Instance *instance)
+static inline void cc_begin_slopes(Instance *instance)
 {
     for (int i = 0; i < CC_INPUTS && instance->now.extrapolate == 0.0; i++)
         instance->now.input_rates[i] = instance->now.given_rates[i] = 0.0;
@@ -141,7 +141,7 @@ CC_RARE fmi2Status cc_refuse_kind(Instance *instance, const char *function, fmi2
 #define CC_ASKABLE (CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED | CC_IN_PROGRESS)
 
 /* The end of the last step that has been completed, s. */
-static double cc_last_time(Instance *instance)
+static inline double cc_last_time(Instance *instance)
 {
 #if CC_ALL_STATUSES
     if (cc_is_deferred(instance))

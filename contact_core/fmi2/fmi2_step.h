@@ -23,7 +23,7 @@ CC_RARE double cc_clock_slack(double time, double h, double steps)
 }
 
 /* What must hold before a step; 1 if it does. */
-static int cc_may_step(Instance *instance, double t_c, double h)
+static inline int cc_may_step(Instance *instance, double t_c, double h)
 {
     double t = cc_block(instance)[0];
     if (!cc_is_finite(t_c) || !cc_is_finite(h) || !(h > 0.0)) {

@@ -48,7 +48,7 @@ static fmi2Status cc_check_references(Instance *instance, const char *function, 
 }
 
 /* The answer to a call whose result is not finite: in continuous-time mode the importer may take a shorter step. */
-static fmi2Status cc_not_finite(const Instance *instance)
+static inline fmi2Status cc_not_finite(const Instance *instance)
 {
     return instance->now.mode == CC_CONTINUOUS ? fmi2Discard : fmi2Error;
 }
@@ -74,7 +74,7 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
 /* fmi2Error if a variable may not be set now, or a parameter not to this value, which must be finite and in its range:
  * an importer that continues after fmi2Discard would use the value before.  An input is answered with fmi2Discard: the
  * solver of an importer may try another value. */
-static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2ValueReference vr, double value)
+static inline fmi2Status cc_check_value(Instance *instance, const char *function, fmi2ValueReference vr, double value)
 {
     const CcVariable *v = cc_variable(vr);
     int legal = v->kind == CC_INPUT && v->type == CC_REAL         ? CC_WRITABLE | CC_CONTINUOUS
@@ -100,7 +100,7 @@ static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2V
     return fmi2OK;
 }
 
-static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
+static inline void cc_store(Instance *instance, fmi2ValueReference vr, double value)
 {
     double *stored = cc_block(instance) + vr;
     if (*stored == value)
@@ -117,7 +117,7 @@ static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
 }
 
 /* What an importer reads: of variables last_contact.* the record that contact_record.back chooses. */
-static double cc_shown(const Instance *instance, fmi2ValueReference vr)
+static inline double cc_shown(const Instance *instance, fmi2ValueReference vr)
 {
     const double *block = (const double *)&instance->now.element;
 #if CC_RECORDS

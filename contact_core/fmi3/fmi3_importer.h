@@ -122,7 +122,7 @@ static void cc_send(const CcImporter *importer, const char *name, fmi2Status sta
 #endif
 
 /* Value `at` of an array of the importer for variables of a type. */
-static double cc_given(int type, const void *values, size_t at)
+static inline double cc_given(int type, const void *values, size_t at)
 {
     return type == CC_REAL          ? ((const fmi3Float64 *)values)[at]
            : type == CC_INTEGER     ? (double)((const fmi3Int32 *)values)[at]

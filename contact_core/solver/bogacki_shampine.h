@@ -24,7 +24,7 @@
 #define CC_SHORT_SURELY 0.25      /* of what is allowed: with this error, a step half as long again would pass too */
 
 /* x_1 = the states of a stage; a loop over the states for each, in which the weights are numbers. */
-static void cc_short_states(Instance *instance, int stage, double h)
+static inline void cc_short_states(Instance *instance, int stage, double h)
 {
     const double *x_0 = instance->x_0, *k_1 = instance->slopes[0], *k_2 = instance->slopes[1];
     const double *k_3 = instance->slopes[2];
@@ -46,7 +46,7 @@ static void cc_short_states(Instance *instance, int stage, double h)
 
 /* The stages behind the first, from x_0 at tau to `end`, where the block is left evaluated, with k_4 as the last
  * slopes; stops and returns as cc_explicit_stages does. */
-static double cc_short_stages(Instance *instance, CcStep *step, double tau, double end)
+static inline double cc_short_stages(Instance *instance, CcStep *step, double tau, double end)
 {
     static const double nodes[4] = {0.0, 0.5, 0.75, 1.0};
     double *block = cc_block(instance), h = end - tau;
@@ -64,13 +64,13 @@ static double cc_short_stages(Instance *instance, CcStep *step, double tau, doub
 }
 
 /* What is allowed here, as a share of what a substep may err by. */
-static double cc_short_share(const CcStep *step)
+static inline double cc_short_share(const CcStep *step)
 {
     return CC_SHORT_SHARE * cc_min(1.0, CC_SHORT_TOLERANCE / step->tolerance);
 }
 
 /* The largest estimated error as a multiple of what is allowed here; NaN if a value is not finite. */
-static double cc_short_error(const Instance *instance, const CcStep *step, double h)
+static inline double cc_short_error(const Instance *instance, const CcStep *step, double h)
 {
     const double *k_1 = instance->slopes[0], *k_2 = instance->slopes[1], *k_3 = instance->slopes[2];
     const double *k_4 = instance->slopes[CC_STAGES - 1];
@@ -85,7 +85,7 @@ static double cc_short_error(const Instance *instance, const CcStep *step, doubl
 }
 
 /* Adapt short_length after an attempt of length h with the error e. */
-static void cc_learn_short(Instance *instance, double h, double e)
+static inline void cc_learn_short(Instance *instance, double h, double e)
 {
     double *length = &instance->now.short_length;
     if (e < 1.0 / 16.0)
@@ -96,7 +96,7 @@ static void cc_learn_short(Instance *instance, double h, double e)
 
 /* What cc_short_error would find in the place of a substep of the larger pair, of the length h: where slopes are
  * k_1 + b c + a c^2 at the share c of it, the sum of its estimate is -3 a. */
-static double cc_expected_short_error(const Instance *instance, const CcStep *step, double h)
+static inline double cc_expected_short_error(const Instance *instance, const CcStep *step, double h)
 {
     const double *k_1 = instance->slopes[0], *k_3 = instance->slopes[2], *k_7 = instance->slopes[CC_STAGES - 1];
     double worst = 0.0, c = 0.3; /* of k_3 */
@@ -108,7 +108,7 @@ static double cc_expected_short_error(const Instance *instance, const CcStep *st
 }
 
 /* Adapt short_length after an accepted substep of the larger pair. */
-static void cc_learn_long(Instance *instance, const CcStep *step, double h, double error)
+static inline void cc_learn_long(Instance *instance, const CcStep *step, double h, double error)
 {
     double *length = &instance->now.short_length;
     if (error * step->tolerance <= CC_SHORT_ROUNDING && *length < h)

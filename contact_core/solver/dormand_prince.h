@@ -30,7 +30,7 @@ static const double cc_dense_weights[CC_STAGES] = {
     701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0, 69997945.0 / 29380423.0};
 
 /* x_1 = the states of a stage.  One loop over the states for each stage, in which the weights are numbers. */
-static void cc_stage_states(Instance *instance, int stage, double h)
+static inline void cc_stage_states(Instance *instance, int stage, double h)
 {
     const double *a = cc_stage_weights[stage], *x_0 = instance->x_0, *k_1 = instance->slopes[0];
     const double *k_2 = instance->slopes[1], *k_3 = instance->slopes[2], *k_4 = instance->slopes[3];

@@ -23,7 +23,7 @@ typedef struct {
 } CcStep;
 
 /* Keep the inputs of the communication point, if they are going to move. */
-static void cc_keep_inputs(Instance *instance)
+static inline void cc_keep_inputs(Instance *instance)
 {
     const double *block = cc_block(instance);
     for (int i = 0; i < CC_INPUTS && instance->now.extrapolate != 0.0; i++)
@@ -32,7 +32,7 @@ static void cc_keep_inputs(Instance *instance)
 
 /* Inputs and time at t_c + tau.  Time inside a step counts from its communication point, so that a large clock does not
  * blur it. */
-static void cc_place(Instance *instance, const CcStep *step, double tau)
+static inline void cc_place(Instance *instance, const CcStep *step, double tau)
 {
     double *block = cc_block(instance);
     block[0] = tau < step->length ? step->t_c + tau : step->t_end;
@@ -54,7 +54,7 @@ __attribute__((noinline)) static void cc_evaluate_with(Instance *instance, CcSte
     step->evaluations += 1.0;
 }
 
-static void cc_evaluate_at(Instance *instance, CcStep *step, double tau)
+static inline void cc_evaluate_at(Instance *instance, CcStep *step, double tau)
 {
     cc_evaluate_with(instance, step, instance->x_1, tau);
 }

@@ -56,7 +56,7 @@ enum { CC_AUTO = 1, CC_EXPLICIT, CC_IMPLICIT_ONLY }; /* solver.method */
 #define CC_SURE_CROSSINGS 8      /* attempts broken off from one point before the estimated lengths are halved */
 
 /* How much longer the next substep may be for an error e as a multiple of what is allowed. */
-static double cc_growth(double e)
+static inline double cc_growth(double e)
 {
     if (e < 1e-4) /* 0.9 e^(-3/16) > 5 */
         return 5.0;
@@ -77,7 +77,7 @@ __attribute__((noinline)) static void cc_begin_substep(Instance *instance)
 }
 
 /* Accept the end of a substep of length h, at `tau`; the importer may have the communication step end there. */
-static void cc_accept(Instance *instance, CcStep *step, double h, double tau)
+static inline void cc_accept(Instance *instance, CcStep *step, double h, double tau)
 {
     if (instance->followed)
         cc_accept_followed(instance, h);
@@ -145,7 +145,7 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
     return first;
 }
 
-static void cc_choose(Instance *instance, int implicit)
+static inline void cc_choose(Instance *instance, int implicit)
 {
     instance->now.implicit = implicit;
     instance->now.stiff_hints = instance->now.smooth_hints = 0.0;
@@ -172,7 +172,7 @@ __attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *
 /* One attempt from the beginning of the substep, at tau, to `end`.  Returns the share at which the first zero of an
  * indicator is expected, else CC_NO_ZERO with the error as a multiple of what is allowed and, of the explicit method,
  * the length times the largest rate. */
-static double cc_attempt(Instance *instance, CcStep *step, double tau, double end, int fresh, double *error,
+static inline double cc_attempt(Instance *instance, CcStep *step, double tau, double end, int fresh, double *error,
                          double *stiffness)
 {
     double zero;
@@ -201,7 +201,7 @@ static double cc_attempt(Instance *instance, CcStep *step, double tau, double en
 }
 
 /* The length that follows an accepted substep, which its error would let grow. */
-static void cc_propose(CcStep *step, double tried, double growth)
+static inline void cc_propose(CcStep *step, double tried, double growth)
 {
     double grown = tried * (step->refused ? cc_min(growth, 1.0) : growth);
     if (step->noisy)
@@ -211,7 +211,7 @@ static void cc_propose(CcStep *step, double tried, double growth)
 }
 
 /* After an accepted substep: whether the next one is implicit. */
-static void cc_choose_next(Instance *instance, const CcStep *step, double stiffness)
+static inline void cc_choose_next(Instance *instance, const CcStep *step, double stiffness)
 {
     if (!CC_IMPLICIT)
         return;
@@ -228,9 +228,9 @@ static void cc_choose_next(Instance *instance, const CcStep *step, double stiffn
     }
 }
 
-static double cc_clamp_count(double count) { return count < 2147483647.0 ? count : 2147483647.0; }
+static inline double cc_clamp_count(double count) { return count < 2147483647.0 ? count : 2147483647.0; }
 
-static void cc_add_counters(Instance *instance, const CcStep *step)
+static inline void cc_add_counters(Instance *instance, const CcStep *step)
 {
     Element *e = &instance->now.element;
     e->solver.steps = cc_clamp_count(e->solver.steps + step->accepted);
@@ -258,7 +258,7 @@ CC_RARE void cc_log_not_finite(Instance *instance, const CcStep *step, double ta
 
 /* From tau to the end of the step with one evaluation at most, where inputs are held: x = x_0 + h x' + h^2 x''/2, or
  * with a primitive P of x', x = x_0 + P(t_end) - P(t). */
-static void cc_exact_step(Instance *instance, CcStep *step, double tau)
+static inline void cc_exact_step(Instance *instance, CcStep *step, double tau)
 {
     double *block = cc_block(instance), h = step->length - tau;
     CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++) {
@@ -276,7 +276,7 @@ static void cc_exact_step(Instance *instance, CcStep *step, double tau)
 }
 
 /* From the block's time to t_end, accepting every substep.  Returns 1 if it came there; else it reported why not. */
-static int cc_integrate(Instance *instance, double t_c, double t_end)
+static inline int cc_integrate(Instance *instance, double t_c, double t_end)
 {
     double *block = cc_block(instance);
     cc_keep_inputs(instance);

@@ -5,7 +5,7 @@
 #include "../sensitivity.h"
 #include "evaluation.h"
 
-static int cc_integrate(Instance *instance, double t_c, double t_end)
+static inline int cc_integrate(Instance *instance, double t_c, double t_end)
 {
     double *block = cc_block(instance);
     CcStep step = {.t_c = t_c, .t_end = t_end, .length = t_end - t_c};

@@ -18,7 +18,7 @@
  * The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
  * right-hand side depends on, may err by CC_LEDGER_SHARE where rounding turns what it sums up on and off: shorter
  * substeps lessen that error in proportion only. */
-static double cc_allowed(const Instance *instance, const CcStep *step, int i, double way)
+static inline double cc_allowed(const Instance *instance, const CcStep *step, int i, double way)
 {
     double size = cc_max(cc_max(cc_abs(instance->x_0[i]), cc_abs(instance->x_1[i])), way);
     int coarse = step->noisy >= CC_SURE_REFUSALS && !cc_is_core[i];
@@ -34,7 +34,7 @@ static int cc_has_turned(const Instance *instance, int i)
 }
 
 /* 1 if it has, and by more than rounding at one of the two places. */
-static int cc_has_crossed(const Instance *instance, CcStep *step, int i)
+static inline int cc_has_crossed(const Instance *instance, CcStep *step, int i)
 {
     if (!cc_has_turned(instance, i))
         return 0;
@@ -56,7 +56,7 @@ static double cc_zero_of_parabola(double z_0, double slope, double z_1, double s
 }
 
 /* 1 if all indicators are on the sides of the beginning of the substep, and none is 0 or no number. */
-static int cc_is_on_same_sides(const Instance *instance)
+static inline int cc_is_on_same_sides(const Instance *instance)
 {
     const double *z_0 = instance->z_0, *z_1 = instance->z_1;
     int same = 1;

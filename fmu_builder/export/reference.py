@@ -186,7 +186,7 @@ def _functions() -> Iterator[str]:
 _ATTRIBUTES = re.compile(r"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)\s*")
 _PIECE = re.compile(
     r"^/\*(?P<comment>.*?)\*/|(?P<gap>\n[ \t]*\n)"
-    r"|^(?:CC_API|CC_HIDDEN) (?P<signature>\w[\w *]*?\b(?P<name>\w+)\([^;{]*\))\s*[;{]",
+    r"|^(?:CC_API|CC_SMALL|CC_HIDDEN) (?P<signature>\w[\w *]*?\b(?P<name>\w+)\([^;{]*\))\s*[;{]",
     re.MULTILINE | re.DOTALL,
 )
 

@@ -1,10 +1,10 @@
 /* The path of the folder `resources` from what an importer gives.
  *
- *     file:///home/a%20b/resources    /home/a b/resources    what FMI 2.0 asks for; %20 and the like are bytes
- *     file:/home/..., file://localhost/home/...              the same
+ *     file:///data/a%20b/resources    /data/a b/resources    what FMI 2.0 asks for; %20 and the like are bytes
+ *     file:/data/..., file://localhost/data/...              the same
  *     file:///C:/a, file:/C:/a, file://C:/a                  C:/a on Windows
  *     file://server/share/a, file:////server/share/a         //server/share/a on Windows, /share/a elsewhere
- *     /home/a b/resources/, C:\a\resources\                  a path as it stands: FMI 3.0, some importers of FMI 2.0
+ *     /data/a b/resources/, C:\a\resources\                  a path as it stands: FMI 3.0, some importers of FMI 2.0
  *
  * Slashes at the end are left out. */
 #ifndef CC_RESOURCE_PATH_H

@@ -787,7 +787,9 @@ def test_no_platform_needs_a_library_and_no_frame_reaches_a_page(compiler: Compi
     (tmp_path / "element_real.c").write_text("typedef int Nothing;\n", encoding="utf-8")
     base = shipped("contact_core") / "base"
     headers = [(base / name).read_text(encoding="utf-8") for name in ("elementary.h", "real.h")]
-    names = {name for text in headers for name in re.findall(r"^\s*CC_API\s+\w+\s+(\w+)\(", text, re.MULTILINE)}
+    names = {
+        name for text in headers for name in re.findall(r"^\s*CC_(?:API|SMALL)\s+\w+\s+(\w+)\(", text, re.MULTILINE)
+    }
     assert {"re", "cc_sqrt", *(f"cc_{name}" for name in FUNCTIONS)} <= names
     renamed = "".join(f"#define {name} cc_dual_{name.removeprefix('cc_')}\n" for name in sorted(names))
     dual = export + renamed + '#define CC_DUAL\n#include "base/elementary.h"\n'

@@ -102,8 +102,11 @@ def _looser(*arguments: Any, rtol: float, atol: float, **options: Any) -> Any:
 
 
 def _difference(one: Trace, other: Trace) -> NDArray[np.float64]:
-    """Largest difference of each signal, relative to its largest value."""
-    scale = np.abs(other.values).max(axis=0, initial=0.0)
+    """Largest difference of each signal, relative to the largest value of its vector: a component that is nearly zero
+    is what rounding leaves of the others."""
+    largest = np.abs(other.values).max(axis=0, initial=0.0)
+    vector = np.array([name.partition("[")[0] for name in other.names])
+    scale = np.array([largest[vector == name].max() for name in vector])
     return np.abs(one.values - other.values).max(axis=0, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
 
 

@@ -789,10 +789,11 @@ def test_full_disk_leaves_neither_trace_nor_json(
 
 @pytest.mark.slow
 def test_interrupt_from_the_keyboard_ends_run_and_validate(drop: Command, tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(DROP.replace('output_step = "1 ms"', 'output_step = "1 s"'), encoding="utf-8")
     before = files(tmp_path)
     cases = ["point_mass", "point_surface"]  # one is done soon, others run for seconds
     for arguments in (
-        ["run", "drop.toml", "--stop", "500 s", "--plot", "a.html"],
+        ["run", "long.toml", "--stop", "15000 s", "--plot", "a.html"],  # takes minutes
         ["validate", *cases, "--report", "a.html"],
     ):
         process = shell(tmp_path, *arguments)

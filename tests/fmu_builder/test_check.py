@@ -366,7 +366,7 @@ RESULT = "runs/0/results/0"
         (f"{RESULT}/locations/0/physicalLocation/artifactLocation/index", 2, "there is no artifact of index 2"),
         (f"{RESULT}/locations/0/physicalLocation/artifactLocation/index", 0, "artifact 0 is not terminalsAndIcons"),
         ("runs/0/artifacts/1/parentIndex", 1, "is none of another artifact"),
-        ("runs/0/artifacts/0/location/uri", "/tmp/Whole.fmu", "begins with a slash"),
+        ("runs/0/artifacts/0/location/uri", "/data/Whole.fmu", "begins with a slash"),
         ("runs/0/artifacts/0/location/uri", "My FMU.fmu", "does not match"),
     ],
 )

@@ -14,9 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from tests.contact_core.held_bodies import PHASES, Body, Flexible, Pair
 from tests.contact_core.held_cases import (
@@ -126,10 +127,10 @@ laws = st.builds(
 
 def interval(
     library: ctypes.CDLL, law: Law, x: float, w: float, u: tuple[float, float], a: Sequence[float], W: Array, H: float,
-    beyond: float = 0.0, kappa: float = 0.0,
+    beyond: float = 0.0, kappa: float = 0.0, reach: float = 0.0,
 ) -> tuple[Array, float, int]:  # fmt: skip
     """Force, energy made and evaluations of one interval."""
-    at = (ctypes.c_double * 25)(x, w, *u, *a, *W.flat, H, beyond, 0, 0, 0, 0, kappa)
+    at = (ctypes.c_double * 25)(x, w, *u, *a, *W.flat, H, beyond, 0, 0, 0, reach, kappa)
     f, made = (ctypes.c_double * 3)(), ctypes.c_double()
     count = library.interval(law.numbers(), at, ctypes.c_double(1.0), ctypes.c_double(0.0), f, ctypes.byref(made))
     return np.array(f), made.value, count
@@ -190,6 +191,35 @@ def test_the_force_is_found_in_few_evaluations(
     library: ctypes.CDLL, law: Law, x: float, w: float, ux: float, az: float, numbers: list[float], h: float
 ) -> None:
     assert interval(library, law, x, w, (ux, 0.1), (0, 0, az), admittance(numbers), h / 1000)[2] <= 40
+
+
+@given(
+    C_r=st.floats(0.02, 0.3), k_D=st.floats(30, 1000), creep=st.floats(-1.5, 1.5), load=st.floats(0.5, 1.8),
+    wH=st.floats(0.05, 1.5), depth=st.floats(1e-4, 1e-2),
+)  # fmt: skip
+@example(C_r=0.2249, k_D=215.92, creep=-0.1795, load=1.6398, wH=0.1074, depth=2.52e-4)
+@example(C_r=0.1301, k_D=36.46, creep=0.1744, load=0.8417, wH=0.7636, depth=1.1e-4)
+def test_the_force_of_a_body_that_a_load_presses_on_is_that_of_bisection(
+    library: ctypes.CDLL, C_r: float, k_D: float, creep: float, load: float, wH: float, depth: float
+) -> None:
+    """The right side is steep between two saturated ends, from one of which Newton's steps leap to the other."""
+    law = Law(C_r=C_r, k_D=k_D)
+    H, d = wH / math.sqrt(law.C), law.limits
+    w, a, reach = creep * d[0] / k_D, -load * law.C * depth, H * law.C * depth
+
+    def right_side(N: float) -> float:
+        x_1, w_1 = depth + H * w - 0.5 * H * H * (a + N), w - H * (a + N)
+        lasting = [max(x, 0.0) ** 2 for x in (depth, x_1)]
+        mean = 0.5 * law.C * (lasting[1] - lasting[0]) / (x_1 - depth) if x_1 != depth else law.C * depth
+        ratios = [min(max(k_D * rate, d[1]), d[0]) for rate in (w, w_1)]
+        z = reach * (ratios[1] - ratios[0]) / (w_1 - w) if w_1 != w else 0.0
+        begin = w + z / (6 + 2 * z) * (w_1 - w)
+        return mean * float(library.harmonic(law.numbers(), ctypes.c_double(begin), ctypes.c_double(w_1)))
+
+    f, _, count = interval(library, law, depth, w, (0, 0), (0, 0, a), np.diag([0.0, 0.0, 1.0]), H, reach=reach)
+    root = brentq(lambda N: right_side(N) - N, 0.0, right_side(0.0) * (1 + 1e-9), xtol=1e-13, rtol=1e-13)
+    assert f[2] == pytest.approx(root, rel=1e-7)
+    assert count <= 40
 
 
 @given(C_r=st.floats(0.02, 1.0), k_D=st.sampled_from([10.0, 100.0, 1e4]), w=speeds, w_1=speeds)

@@ -25,7 +25,9 @@
  * Use              (1) replaces the free body if n > 3, b_0 > 0, its poles lie within |z| < 1.1, and its squared
  *                  prediction errors are below 1/4 of those of the free body, up to n = 6 below 1/50 (memory of 5
  *                  samples, from n = 3 on), until they are above them.  The first answer of all shows b_0: it judges
- *                  nothing, and with it the poles of free flight are used that leave 1/1000 and are no small matter
+ *                  nothing, and with it the poles of free flight are used that leave 1/1000 and are no small matter.
+ *                  Where p leaves nothing of the samples of a contact, its errors are those, not the ones of earlier p:
+ *                  a body that comes to rest fades the errors of both alike
  *
  * Forces count in accelerations, times `unit` = 1/(K H^2), K a stiffness of the law, so the prior has one width.
  * (1) holds for one H: a new H begins anew.
@@ -67,6 +69,7 @@
 #define CC_MODEL_SAMPLES 3.0           /* samples in a row by which they do */
 #define CC_MODEL_MANY_SAMPLES 20.0     /* likewise where others answer to the same motion all the time */
 #define CC_MODEL_EXACT 1e-6          /* of what no p explains with another lag */
+#define CC_MODEL_KNOWN 1e-10         /* of the errors of the free body: what an exact p leaves of all samples */
 #define CC_MODEL_WRONG 1e-10         /* of D y squared: a lag that misses by less is kept */
 #define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
 #define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
@@ -393,6 +396,8 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
             h->whitened[k] = s->quiet ? 0.0 : keep * h->whitened[k] + product[k];
         if (active)
             cc_learn(m, h, rows[L], Dy, s->W, s->late);
+        if (m->contact > CC_MODEL_SIZE && m->learned > CC_MODEL_SIZE + 1.0 && h->rest < CC_MODEL_KNOWN * m->free)
+            h->error = cc_min(h->error, h->rest); /* what an earlier p missed says nothing of this one */
     }
     if (!s->given)
         now = cc_model_lag(m, lag, s);

@@ -403,6 +403,20 @@ CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     c->lawful.samples = 0.0;
 }
 
+/* The bodies as a mass, and the load P on it: its mass times its acceleration in the interval that ended, less the
+ * forces of the contact, its spring and its damper.  r, v: at the end; the mean of r is that of a cubic.  A mass of 0:
+ * unknown. */
+CC_API CcLoadedMass cc_coupling_load(const CcCoupling *c, const double r[3], const double v[3])
+{
+    const CcPartner *p = &c->partner;
+    int lag = cc_lag(p->lag);
+    CcLoadedMass on = {cc_held_mass(&p->model, lag), 0.0};
+    double mean = -0.5 * (p->r[2] + r[2]) + p->H * (v[2] - p->v[2]) / 12.0;
+    on.load = on.body.mass * (p->v[2] - v[2]) / p->H + p->f[lag][2] + on.body.stiffness * mean
+              + on.body.damping * (p->r[2] - r[2]) / p->H;
+    return on;
+}
+
 /* Why the force is the law at the inputs. */
 enum { CC_COUPLED, CC_NOT_ITS_RATE, CC_LAW_PULLS, CC_TOO_FAR, CC_STEPS_REPEATED, CC_INPUTS_MOVE };
 
@@ -426,15 +440,18 @@ CC_APART int cc_coupling_answer(CcCoupling *c, const CcPortLaw *law, const CcCou
     CcPartner *p = &c->partner;
     CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3], lawful = 0.0;
-    int first = p->begun == 0.0 || cc_is_quiet(p);
+    int led = c->lawful.samples > 0.0 && x > 0.0; /* the lead may leave out forces for a while */
+    int first = p->begun == 0.0 || (cc_is_quiet(p) && !led);
     for (int k = 0; k < cc_lag(p->lag); k++)
         cc_apply_admittance(p->W, p->f[k], pushed[k]);
     if (o->lag != CC_LAG_AUTO && c->form.e == 0.0) /* of a force that is held; a wrong lag shows a wrong a */
         at.kappa = H * H / 6.0;
     if (first)
         cc_begin_lawful(&c->lawful, &at, p->known < 1.0 || c->deepest <= 0.0);
-    else if (!o->straight && c->form.e == 0.0 && cc_abs(H - p->H) <= CC_SAME_STEP * H)
-        lawful = cc_lawful_force(&c->lawful, law, &at, cc_lag(p->lag), p->known == 1.0, p->f_largest);
+    else if (!o->straight && c->form.e == 0.0 && cc_abs(H - p->H) <= CC_SAME_STEP * H && c->lawful.samples > 0.0) {
+        CcLoadedMass on = cc_coupling_load(c, r, v);
+        lawful = cc_lawful_force(&c->lawful, law, &at, &on, cc_lag(p->lag), p->known == 1.0, p->f_largest);
+    }
     else
         c->lawful.samples = 0.0;
     double made = cc_coupling_predict(c, law, pushed, &at);

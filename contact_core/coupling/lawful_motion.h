@@ -4,21 +4,27 @@
  * energy (coupling.h).  One that a load presses on creeps out as slowly as under the law, and stays too deep.  Once
  * its admittance W and free acceleration a are known, the law is followed from the sample before the first force to the
  * end of the interval whose force is sought, in parts of it (energy_force.h): to x_1, w_1, under the mean force N_l.
+ * What a spring k and a damper d hold besides, as a controlled axis, is a mass M under a load P (held_mass.h), and the
+ * trapezoidal rule makes of it within a part h
+ *
+ *     1/W = M + h d/2 + h^2 k/4,   a = -W [P - k x - (d + h k/2) w]
+ *
  * N_l would leave the body off that by e_x, e_w, which decay by q an interval under
  *
  *     N = N_l + (1 - q) [(1 - q) e_x + (1 + 3 q) H e_w / 2] / (W H^2),   0 <= N <= 2 N_l
  *
  * It leads the body from where the load balances the law until the body is where the law would have it, and owes
- * nothing.  A body whose a changes is moved by others, and is not led. */
+ * nothing.  A body whose a changes, or the P of a held one, is moved by others, and is not led. */
 #ifndef CC_LAWFUL_MOTION_H
 #define CC_LAWFUL_MOTION_H
 
 #include "energy_force.h"
+#include "held_mass.h"
 
 #define CC_LAWFUL_PARTS 4        /* of an interval */
 #define CC_LAWFUL_POLE 0.5       /* q */
-#define CC_LAWFUL_STEADY 1e-4    /* of the largest W f: a that changes by more is moved by others */
-#define CC_LAWFUL_SAMPLES 3.0    /* with a steady a, before it counts */
+#define CC_LAWFUL_STEADY 1e-4    /* of the largest W f: where a, or P/M, changes by more others move the body */
+#define CC_LAWFUL_SAMPLES 3.0    /* with a steady a or P/M, before it counts */
 #define CC_LAWFUL_MOST 200.0     /* samples since the contact began: later it is left to creep */
 #define CC_LAWFUL_BALANCED 0.05  /* of the load: difference from the force of the law */
 #define CC_LAWFUL_REACHED 1e-4   /* of N_l: where N differs by less the body is on its way */
@@ -26,28 +32,51 @@
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     double x, w;              /* m, m/s, after `moved` intervals since the sample before the first force */
-    double a;                 /* of the last sample, m/s^2 */
+    double a;                 /* of the last sample, or P/M, m/s^2 */
     double samples CC_IN(0, 200); /* since that one, with it; 0: none is followed */
     double moved CC_IN(0, 202), steady CC_IN(0, 200);
+    double held CC_IN(0, 1);  /* 1: a is P/M */
+    double pushed CC_IN(0, 1); /* 1: a has changed, so only a held mass is followed */
 } CcLawfulMotion;
 
-/* Move on by an interval with the a and W of `now`; returns the mean force, N. */
-CC_API double cc_move_lawfully(CcLawfulMotion *m, const CcPortLaw *law, const CcInterval *now)
+/* The bodies beside the contact: a mass, held or free, and the load P on it, N. */
+typedef struct {
+    CcHeldMass body;
+    double load;
+} CcLoadedMass;
+
+/* Of a free one the a of the sample stays, to the bit. */
+CC_API int cc_is_held(const CcLoadedMass *on) { return on->body.stiffness != 0.0 || on->body.damping != 0.0; }
+
+/* What presses the mass on at x, w, N. */
+CC_API double cc_load_at(const CcLoadedMass *on, double x, double w)
+{
+    return on->load - on->body.stiffness * x - on->body.damping * w;
+}
+
+/* Move on by an interval with the a and W of `now`, or as the held mass; returns the mean force, N. */
+CC_API double cc_move_lawfully(CcLawfulMotion *m, const CcPortLaw *law, const CcInterval *now, const CcLoadedMass *on)
 {
     CcInterval at = *now;
-    double f[3], guess = 0.0, w = m->w;
-    at.H = now->H / CC_LAWFUL_PARTS, at.kappa = at.H * at.H / 6.0, at.beyond = 0.0;
+    double f[3], guess = 0.0, w = m->w, sum = 0.0, h = now->H / CC_LAWFUL_PARTS;
+    at.H = h, at.kappa = h * h / 6.0, at.beyond = 0.0;
     for (int i = 0; i < 2; i++)
         at.W[2][i] = at.W[i][2] = 0.0;
     for (int i = 0; i < CC_LAWFUL_PARTS; i++) {
-        at.x = m->x, at.w = m->w, at.reach = at.H * at.W[2][2] * law->elastic(law->data, at.x);
+        at.x = m->x, at.w = m->w;
+        if (cc_is_held(on)) {
+            at.W[2][2] = 1.0 / (on->body.mass + 0.5 * h * on->body.damping + 0.25 * h * h * on->body.stiffness);
+            at.a[2] = -at.W[2][2] * (cc_load_at(on, m->x, m->w) - 0.5 * h * on->body.stiffness * m->w);
+        }
+        at.reach = h * at.W[2][2] * law->elastic(law->data, at.x);
         cc_energy_force(law, &at, 1.0, guess, f);
         double alpha = at.a[2] + at.W[2][2] * f[2];
-        m->x += at.H * at.w - 0.5 * at.H * at.H * alpha;
-        m->w -= at.H * alpha;
+        m->x += h * at.w - 0.5 * h * h * alpha;
+        m->w -= h * alpha;
         guess = f[2];
+        sum += f[2];
     }
-    return ((w - m->w) / now->H - at.a[2]) / at.W[2][2];
+    return cc_is_held(on) ? sum / CC_LAWFUL_PARTS : ((w - m->w) / now->H - at.a[2]) / at.W[2][2];
 }
 
 /* 1 where forces along the surface move the point along the normal too. */
@@ -64,24 +93,29 @@ CC_API void cc_begin_lawful(CcLawfulMotion *m, const CcInterval *at, int guessed
 }
 
 /* N_l of the interval that the force of this sample acts on, N, or 0 where it leads nothing.  at: state, a and W of
- * the sample; known: W is; largest: force of late, N. */
-CC_API double cc_lawful_force(CcLawfulMotion *m, const CcPortLaw *law, const CcInterval *at, int lag, int known,
-                              double largest)
+ * the sample; on: the bodies; known: W is; largest: force of late, N. */
+CC_API double cc_lawful_force(CcLawfulMotion *m, const CcPortLaw *law, const CcInterval *at, const CcLoadedMass *on,
+                              int lag, int known, double largest)
 {
-    double W = at->W[2][2], change = cc_abs(at->a[2] - m->a), N = 0.0;
+    int held = cc_is_held(on);
+    double W = at->W[2][2], a = held ? -on->load / on->body.mass : at->a[2], change = cc_abs(a - m->a), N = 0.0;
     if (m->samples == 0.0 || m->samples >= CC_LAWFUL_MOST)
         return m->samples = 0.0;
     m->samples += 1.0;
-    m->a = at->a[2];
-    m->steady = known && W > 0.0 ? m->steady + 1.0 : 0.0;
-    if (m->steady > 1.0 && (change > CC_LAWFUL_STEADY * W * largest || cc_slip_moves_normal(law, at)))
-        m->samples = 0.0;
-    if (m->samples == 0.0 || m->steady < CC_LAWFUL_SAMPLES || !(at->a[2] < 0.0))
+    m->a = a;
+    m->steady = known && W > 0.0 && m->held == held ? m->steady + 1.0 : 0.0;
+    m->held = held;
+    if (m->steady > 1.0 && cc_slip_moves_normal(law, at))
+        return m->samples = 0.0;
+    if (m->steady > 1.0 && change > CC_LAWFUL_STEADY * W * largest)
+        m->steady = 1.0, m->pushed = held ? m->pushed : 1.0;
+    if (m->steady < CC_LAWFUL_SAMPLES || !(a < 0.0) || (m->pushed != 0.0 && !held))
         return 0.0;
     for (; m->moved < m->samples + lag; m->moved += 1.0)
-        N = cc_move_lawfully(m, law, at);
-    double load = -at->a[2] / W, held = law->elastic(law->data, m->x) * (1.0 + cc_port_damping(law, m->w));
-    return cc_abs(load - held) < CC_LAWFUL_BALANCED * load ? N : 0.0;
+        N = cc_move_lawfully(m, law, at, on);
+    double load = held ? cc_load_at(on, m->x, m->w) : -a / W;
+    double force = law->elastic(law->data, m->x) * (1.0 + cc_port_damping(law, m->w));
+    return cc_abs(load - force) < CC_LAWFUL_BALANCED * load ? N : 0.0;
 }
 
 /* N; at: the interval on which it acts. */

@@ -135,6 +135,19 @@ def test_a_body_that_a_load_presses_on_comes_to_where_the_law_has_it(seed: int, 
 
 
 @pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
+@pytest.mark.parametrize(("seed", "index"), [(601, 127), (505, 91), (502, 1)])
+def test_a_controlled_axis_that_presses_on_a_wall_comes_to_where_the_law_has_it(
+    seed: int, index: int, master: str
+) -> None:
+    """Its mass, stiffness and damping are known from the first samples, and with them how it would have sunk in."""
+    system = one_system(seed, "PD axis", index)
+    given, hold = (measure(index, system, master, method, system.reference()) for method in ("given", "hold"))
+    assert given is not None and hold is not None
+    assert given.right and np.mean(hold.errors) > 0.2
+    assert given.coupling[0]["coupling.partner_mass[1]"] == pytest.approx(system.facts["m"], rel=1e-3)
+
+
+@pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
 def test_a_row_of_balls_in_touch_shows_the_order(master: str) -> None:
     """The next ball moves the one that is struck, but this contact alone the one behind it."""
     system = one_system(7, "cradle", 6)

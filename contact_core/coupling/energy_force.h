@@ -36,7 +36,8 @@
  *
  * N lies between 0 and the right side at N = 0, for that falls with N while W is positive.  A bracketed Newton
  * iteration that halves the bracket where a step is not at most half the one before cannot fail: steep damping between
- * its two limits makes plain Newton steps leap to and fro.  1 + d is floored at CC_DAMPING_FLOOR where it divides (C_r = 0).
+ * its two limits makes plain Newton steps leap to and fro.  1 + d is floored at CC_DAMPING_FLOOR where it divides
+ * (C_r = 0).
  *
  * a   acceleration of the port without the force, m/s^2      W  admittance, 1/kg, symmetric, positive semidefinite
  * s   scale, 1: what the ledger takes back (coupling.h)      U  elastic energy, J      d  damping ratio (contact.h)

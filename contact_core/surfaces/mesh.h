@@ -63,9 +63,11 @@ CC_API void cc_mesh_try(const CcMesh *m, unsigned triangle, const double P[3], C
     double limit = best->hit.square * (1.0 + CC_MESH_TIE);
     cc_mesh_flat_nearest(m, t, P, &hit);
     if (t->bulge > 0.0f) {
-        double least = __builtin_sqrt(hit.square) - t->bulge;
-        if (least > 0.0 && least * least > limit)
-            return;
+        if (hit.square > limit) {
+            double least = __builtin_sqrt(hit.square) - t->bulge;
+            if (least > 0.0 && least * least > limit)
+                return;
+        }
         cc_mesh_patch_nearest(m, t, P, &hit);
     }
     if (!(hit.square <= limit))
@@ -118,7 +120,7 @@ CC_API void cc_mesh_boxes(const CcMeshNode *node, const CcMeshPlace *P, float sq
 {
     for (int k = 0; k < CC_MESH_WIDTH; k++)
         square[k] = 0.0f;
-    for (int i = 0; i < 3; i++) {
+    CC_UNROLL for (int i = 0; i < 3; i++) {
         float after = P->above[i], before = P->below[i];
         for (int k = 0; k < CC_MESH_WIDTH; k++) { /* side by side in the registers of the processor */
             float below = node->low[i][k] - after, above = before - node->high[i][k];
@@ -208,7 +210,7 @@ CC_API void cc_mesh_scale(double a[3])
 
 CC_API void cc_mesh_jet_of(const CcMesh *m, const CcMeshTriangle *t, double y, double z, CcMeshJet *j)
 {
-    double b[10][3];
+    CcMeshLanes b[10];
     if (t->bulge > 0.0f) {
         cc_mesh_net(m, t, b);
         cc_mesh_jet(b, y, z, j);

@@ -83,64 +83,76 @@ CC_API const CcMeshCorner *cc_mesh_other_corner(const CcMesh *m, unsigned triang
     return corner;
 }
 
-/* The point beside `from` along edge k of a triangle, which it has as its first or second corner. */
-CC_API void cc_mesh_beside(const CcMesh *m, const CcMeshTriangle *t, int k, int second, double point[3])
+/* x, y, z, 0 side by side in the registers of the processor; where they lie in an argument depends on the processor, so
+ * functions take their address. */
+typedef double CcMeshLanes __attribute__((vector_size(32), aligned(16)));
+#define CC_MESH_LANES(a) ((CcMeshLanes){(a)[0], (a)[1], (a)[2], 0.0})
+
+/* A third of what an edge e has across the normal n of one of its corners. */
+CC_API void cc_mesh_third(const CcMeshLanes *e, const CcMeshLanes *n, CcMeshLanes *third)
+{
+    CcMeshLanes en = *e * *n;
+    *third = (*e - (en[0] + en[1] + en[2]) * *n) / 3.0;
+}
+
+/* The same at a crease: along it, which is the edge k of a triangle.  `second`: at its second corner. */
+CC_API void cc_mesh_third_of_crease(const CcMesh *m, const CcMeshTriangle *t, int k, int second, const CcMeshLanes *e,
+                                    CcMeshLanes *third)
 {
     const CcMeshCorner *from = &m->corners[t->corner[second ? (k + 1) % 3 : k]];
-    const CcMeshCorner *to = &m->corners[t->corner[second ? k : (k + 1) % 3]];
-    double e[3], l[3];
-    for (int i = 0; i < 3; i++)
-        e[i] = to->position[i] - from->position[i];
-    const double *n = from->normal;
-    double along = e[0] * n[0] + e[1] * n[1] + e[2] * n[2];
-    if (t->marks & CC_MESH_CREASE(k, second)) {
-        const double *o = cc_mesh_other_corner(m, t->beyond[k], from)->normal;
-        l[0] = n[1] * o[2] - n[2] * o[1];
-        l[1] = n[2] * o[0] - n[0] * o[2];
-        l[2] = n[0] * o[1] - n[1] * o[0];
-        double square = l[0] * l[0] + l[1] * l[1] + l[2] * l[2];
-        along = (e[0] * l[0] + e[1] * l[1] + e[2] * l[2]) / square;
-        for (int i = 0; i < 3; i++)
-            point[i] = from->position[i] + along * l[i] / 3.0;
-        return;
-    }
-    for (int i = 0; i < 3; i++)
-        point[i] = from->position[i] + (e[i] - along * n[i]) / 3.0;
+    const double *n = from->normal, *o = cc_mesh_other_corner(m, t->beyond[k], from)->normal;
+    double l[3] = {n[1] * o[2] - n[2] * o[1], n[2] * o[0] - n[0] * o[2], n[0] * o[1] - n[1] * o[0]};
+    double square = l[0] * l[0] + l[1] * l[1] + l[2] * l[2];
+    *third = ((*e)[0] * l[0] + (*e)[1] * l[1] + (*e)[2] * l[2]) / square * CC_MESH_LANES(l) / 3.0;
 }
 
 /* The ten points of a patch: the corners; on each edge beside its first and its second one; b_111. */
-CC_API void cc_mesh_net(const CcMesh *m, const CcMeshTriangle *t, double b[10][3])
+CC_API void cc_mesh_net(const CcMesh *m, const CcMeshTriangle *t, CcMeshLanes b[10])
 {
+    CcMeshLanes n[3];
     for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < 3; i++)
-            b[k][i] = m->corners[t->corner[k]].position[i];
-        cc_mesh_beside(m, t, k, 0, b[3 + 2 * k]);
-        cc_mesh_beside(m, t, k, 1, b[4 + 2 * k]);
+        const CcMeshCorner *corner = &m->corners[t->corner[k]];
+        b[k] = CC_MESH_LANES(corner->position);
+        n[k] = CC_MESH_LANES(corner->normal);
     }
-    for (int i = 0; i < 3; i++) {
-        double E = 0.0, V = b[0][i] + b[1][i] + b[2][i];
-        for (int j = 3; j < 9; j++)
-            E += b[j][i];
-        b[9][i] = E / 4.0 - V / 6.0;
+    for (int k = 0; k < 3; k++) {
+        int next = k < 2 ? k + 1 : 0;
+        CcMeshLanes e = b[next] - b[k], first, second;
+        cc_mesh_third(&e, &n[k], &first);
+        cc_mesh_third(&e, &n[next], &second);
+        if (t->marks & CC_MESH_CREASE(k, 0))
+            cc_mesh_third_of_crease(m, t, k, 0, &e, &first);
+        if (t->marks & CC_MESH_CREASE(k, 1))
+            cc_mesh_third_of_crease(m, t, k, 1, &e, &second);
+        b[3 + 2 * k] = b[k] + first;
+        b[4 + 2 * k] = b[next] - second;
     }
+    b[9] = (b[3] + b[4] + b[5] + b[6] + b[7] + b[8]) / 4.0 - (b[0] + b[1] + b[2]) / 6.0;
+}
+
+CC_API void cc_mesh_put(const CcMeshLanes *a, double out[3])
+{
+    CC_UNROLL for (int i = 0; i < 3; i++)
+        out[i] = (*a)[i];
 }
 
 /* By de Casteljau's algorithm. */
-CC_API void cc_mesh_jet(double b[10][3], double y, double z, CcMeshJet *j)
+CC_APART void cc_mesh_jet(const CcMeshLanes b[10], double y, double z, CcMeshJet *j)
 {
     double x = 1.0 - y - z;
-    for (int i = 0; i < 3; i++) {
-        double aa = x * b[0][i] + y * b[3][i] + z * b[8][i], ab = x * b[3][i] + y * b[4][i] + z * b[9][i];
-        double bb = x * b[4][i] + y * b[1][i] + z * b[5][i], bc = x * b[9][i] + y * b[5][i] + z * b[6][i];
-        double cc = x * b[7][i] + y * b[6][i] + z * b[2][i], ac = x * b[8][i] + y * b[9][i] + z * b[7][i];
-        double la = x * aa + y * ab + z * ac, lb = x * ab + y * bb + z * bc, lc = x * ac + y * bc + z * cc;
-        j->S[i] = x * la + y * lb + z * lc;
-        j->S_y[i] = 3.0 * (lb - la);
-        j->S_z[i] = 3.0 * (lc - la);
-        j->S_yy[i] = 6.0 * (bb - 2.0 * ab + aa);
-        j->S_yz[i] = 6.0 * (bc - ab - ac + aa);
-        j->S_zz[i] = 6.0 * (cc - 2.0 * ac + aa);
-    }
+    CcMeshLanes aa = x * b[0] + y * b[3] + z * b[8], ab = x * b[3] + y * b[4] + z * b[9];
+    CcMeshLanes bb = x * b[4] + y * b[1] + z * b[5], bc = x * b[9] + y * b[5] + z * b[6];
+    CcMeshLanes cc = x * b[7] + y * b[6] + z * b[2], ac = x * b[8] + y * b[9] + z * b[7];
+    CcMeshLanes la = x * aa + y * ab + z * ac, lb = x * ab + y * bb + z * bc, lc = x * ac + y * bc + z * cc;
+    CcMeshLanes S = x * la + y * lb + z * lc, S_y = 3.0 * (lb - la), S_z = 3.0 * (lc - la);
+    CcMeshLanes S_yy = 6.0 * (bb - 2.0 * ab + aa), S_yz = 6.0 * (bc - ab - ac + aa);
+    CcMeshLanes S_zz = 6.0 * (cc - 2.0 * ac + aa);
+    cc_mesh_put(&S, j->S);
+    cc_mesh_put(&S_y, j->S_y);
+    cc_mesh_put(&S_z, j->S_z);
+    cc_mesh_put(&S_yy, j->S_yy);
+    cc_mesh_put(&S_yz, j->S_yz);
+    cc_mesh_put(&S_zz, j->S_zz);
 }
 
 /* The corners of a flat triangle as its patch. */
@@ -148,7 +160,7 @@ CC_API void cc_mesh_flat_jet(const CcMesh *m, const CcMeshTriangle *t, double y,
 {
     const double *a = m->corners[t->corner[0]].position, *b = m->corners[t->corner[1]].position;
     const double *c = m->corners[t->corner[2]].position;
-    for (int i = 0; i < 3; i++) {
+    CC_UNROLL for (int i = 0; i < 3; i++) {
         j->S_y[i] = b[i] - a[i];
         j->S_z[i] = c[i] - a[i];
         j->S[i] = a[i] + (y * j->S_y[i] + z * j->S_z[i]);
@@ -193,16 +205,11 @@ CC_API void cc_mesh_model_edge(const CcMeshModel *q, const double from[2], const
     }
 }
 
-/* Where in the triangle y, z >= 0, y + z <= 1 a quadratic is least; returns which weights are 0 there. */
-CC_API unsigned cc_mesh_model_least(const CcMeshModel *q, double place[2])
+/* On which edge of the triangle y, z >= 0, y + z <= 1 a quadratic is least that is least at `place`, outside of it. */
+CC_APART unsigned cc_mesh_model_outside(const CcMeshModel *q, double place[2])
 {
     static const double corner[3][2] = {{0.0, 0.0}, {1.0, 0.0}, {0.0, 1.0}};
     static const unsigned zero[3][3] = {{4, 6, 5}, {1, 5, 3}, {2, 3, 6}}; /* edges a b, b c, c a, and their ends */
-    double det = q->h_yy * q->h_zz - q->h_yz * q->h_yz;
-    place[0] = (q->h_yz * q->g_z - q->h_zz * q->g_y) / det;
-    place[1] = (q->h_yz * q->g_y - q->h_yy * q->g_z) / det;
-    if (place[0] > 0.0 && place[1] > 0.0 && place[0] + place[1] < 1.0)
-        return 0;
     double least = __builtin_inf(), weight[3] = {place[1], 1.0 - place[0] - place[1], place[0]};
     unsigned where = 0;
     for (int k = 0; k < 3; k++) /* edges that the least value of all lies beyond */
@@ -211,10 +218,22 @@ CC_API unsigned cc_mesh_model_least(const CcMeshModel *q, double place[2])
     return where;
 }
 
+/* Where in the triangle y, z >= 0, y + z <= 1 a quadratic is least; returns which weights are 0 there.  Inline, as
+ * cc_mesh_model: a quadratic that has just been stored is slow to read, in pairs of its numbers above all. */
+static inline unsigned cc_mesh_model_least(const CcMeshModel *q, double place[2])
+{
+    double det = q->h_yy * q->h_zz - q->h_yz * q->h_yz;
+    place[0] = (q->h_yz * q->g_z - q->h_zz * q->g_y) / det;
+    place[1] = (q->h_yz * q->g_y - q->h_yy * q->g_z) / det;
+    if (place[0] > 0.0 && place[1] > 0.0 && place[0] + place[1] < 1.0)
+        return 0;
+    return cc_mesh_model_outside(q, place);
+}
+
 CC_API double cc_mesh_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* |S - P|^2/2 around (y, z), r = S - P, without what makes it concave.  Returns 1 if nothing had to be left out. */
-CC_API int cc_mesh_model(const CcMeshJet *j, const double r[3], double y, double z, CcMeshModel *q)
+static inline int cc_mesh_model(const CcMeshJet *j, const double r[3], double y, double z, CcMeshModel *q)
 {
     double E = cc_mesh_dot(j->S_y, j->S_y), F = cc_mesh_dot(j->S_y, j->S_z), G = cc_mesh_dot(j->S_z, j->S_z);
     q->h_yy = E + cc_mesh_dot(r, j->S_yy);
@@ -239,7 +258,7 @@ CC_API void cc_mesh_flat_nearest(const CcMesh *m, const CcMeshTriangle *t, const
     CcMeshModel q;
     double r[3], place[2];
     cc_mesh_flat_jet(m, t, 0.0, 0.0, &j);
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         r[i] = j.S[i] - P[i];
     q.h_yy = cc_mesh_dot(j.S_y, j.S_y);
     q.h_yz = cc_mesh_dot(j.S_y, j.S_z);
@@ -250,14 +269,14 @@ CC_API void cc_mesh_flat_nearest(const CcMesh *m, const CcMeshTriangle *t, const
     hit->y = place[0];
     hit->z = place[1];
     hit->square = 0.0;
-    for (int i = 0; i < 3; i++) {
+    CC_UNROLL for (int i = 0; i < 3; i++) {
         hit->point[i] = j.S[i] + (hit->y * j.S_y[i] + hit->z * j.S_z[i]);
         hit->square += (hit->point[i] - P[i]) * (hit->point[i] - P[i]);
     }
 }
 
 /* Newton's method along the edge on which a hit lies, where the model of the patch was not its own. */
-CC_API void cc_mesh_along_edge(double b[10][3], const double P[3], CcMeshHit *hit)
+CC_API void cc_mesh_along_edge(const CcMeshLanes b[10], const double P[3], CcMeshHit *hit)
 {
     enum { MOST = 20 };
     const double *s = cc_mesh_edge_step(hit->zero);
@@ -285,7 +304,8 @@ CC_API void cc_mesh_along_edge(double b[10][3], const double P[3], CcMeshHit *hi
 CC_API void cc_mesh_patch_nearest(const CcMesh *m, const CcMeshTriangle *t, const double P[3], CcMeshHit *hit)
 {
     enum { MOST = 40 };
-    double b[10][3], r[3], from[2] = {hit->y, hit->z}, before = __builtin_inf();
+    CcMeshLanes b[10];
+    double r[3], from[2] = {hit->y, hit->z}, before = __builtin_inf();
     int whole = 1;
     cc_mesh_net(m, t, b);
     for (int count = 0; count < MOST; count++) {
@@ -293,7 +313,7 @@ CC_API void cc_mesh_patch_nearest(const CcMesh *m, const CcMeshTriangle *t, cons
         CcMeshModel q;
         double to[2];
         cc_mesh_jet(b, hit->y, hit->z, &j);
-        for (int i = 0; i < 3; i++)
+        CC_UNROLL for (int i = 0; i < 3; i++)
             r[i] = j.S[i] - P[i];
         hit->square = cc_mesh_dot(r, r);
         if (hit->square > before * (1.0 + 1e-10) + 1e-28 * cc_mesh_dot(j.S, j.S)) { /* too far: half the way */
@@ -314,7 +334,7 @@ CC_API void cc_mesh_patch_nearest(const CcMesh *m, const CcMeshTriangle *t, cons
         if (__builtin_fabs(y) + __builtin_fabs(z) < 1e-9) { /* the next step would be a square of this one */
             if (!whole)
                 break;
-            for (int i = 0; i < 3; i++) {
+            CC_UNROLL for (int i = 0; i < 3; i++) {
                 hit->point[i] = j.S[i] + (j.S_y[i] * y + j.S_z[i] * z);
                 r[i] = hit->point[i] - P[i];
             }
@@ -327,7 +347,7 @@ CC_API void cc_mesh_patch_nearest(const CcMesh *m, const CcMeshTriangle *t, cons
         cc_mesh_along_edge(b, P, hit);
     cc_mesh_jet(b, hit->y, hit->z, &j);
     hit->square = 0.0;
-    for (int i = 0; i < 3; i++) {
+    CC_UNROLL for (int i = 0; i < 3; i++) {
         hit->point[i] = j.S[i];
         hit->square += (j.S[i] - P[i]) * (j.S[i] - P[i]);
     }

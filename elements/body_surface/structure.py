@@ -34,6 +34,7 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
         constants=(*surface.constants, *constants),
         choices=surface.choices,
         limits=surface.limits,
+        contact_area=float(samples[:, 3].sum()),
         input_starts={"body.r": tuple((free + size * away).tolist())},
         notes=(*surface.notes, *note),
     )

@@ -10,6 +10,8 @@ The inverse mass W that a force meets at a port is, in this order,
                rebound; or as a coupled element found it, coupling.admittance
     assumed    1/kg or 1/(kg.m2), and the note names it
 
+A stiffness per area acts in the run on the largest area that was in contact, which the element shows as `peak_area`.
+
 For a force in space W is the largest eigenvalue of the symmetric part, so the mass is the smallest over all directions.
 The inverses at both ends add up; where an element has several points, those on one body do as well."""
 
@@ -35,6 +37,7 @@ from fmu_builder.model.wiring import Wiring
 from fmu_builder.units import parse_quantity, parse_unit, quantity
 
 ASSUMED = 1.0  # kg or kg.m2
+PEAK_AREA = "peak_area"
 _ADMITTANCE = re.compile(r"coupling\.admittance(\[\d+\])?")
 
 
@@ -149,10 +152,21 @@ def long_steps(
 
     steps   s, by slave: over which its force is held"""
     for one in constants:
+        area = _seen_area(one, slaves[one.slave])
+        if area is not None and not area > 0.0:
+            continue  # there was no contact, and no force
+        one = one if area is None else replace(one, held=one.held._replace(area=area))
         seen = _seen_mass(one, slaves[one.slave], contacts) if one.unknown else 0.0
         known = replace(one, mass=seen, unknown=(), seen=True) if seen > 0.0 else one
         if note := known.note(algorithm, steps[one.slave]):
             yield note
+
+
+def _seen_area(one: HeldConstant, slave: Slave) -> float | None:
+    """The largest area that was in contact, m2; None of a stiffness that is not per area, or where none is shown."""
+    part = one.name.rpartition(".")[0]
+    variable = slave.description.variables.get(f"{part}.{PEAK_AREA}" if part else PEAK_AREA)
+    return slave.get(variable) if one.held.area > 0.0 and variable is not None and slave.status != DISCARD else None
 
 
 def _seen_mass(one: HeldConstant, slave: Slave, contacts: Sequence[ContactEvent]) -> float:

@@ -95,11 +95,14 @@ class Variable(Conditional):
         "nothing; left out: everything.  Every build checks a list that is given",
     )
     fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
-    acts_as: Literal["contact", "spring", "guide", "damper", "effective mass", "inner mass"] | None = Field(
+    acts_as: (
+        Literal["contact", "contact per area", "spring", "guide", "damper", "effective mass", "inner mass"] | None
+    ) = Field(
         default=None,
         description="of a parameter, what it is to the force at the ports, for the communication step that is "
-        "advised (step_advice.py): stiffness of a contact, spring rate, stiffness across a line, damping; the mass "
-        "that the force meets, 0 where it is unknown; a mass inside the element that the force moves as well",
+        "advised (step_advice.py): stiffness of a contact, or of each m2 of it, spring rate, stiffness across a line, "
+        "damping; the mass that the force meets, 0 where it is unknown; a mass inside the element that the force moves "
+        "as well",
     )
     shown: str | None = Field(
         default=None, min_length=3, description="of a scalar: its name in FMI, where that is a quoted one: 'a b'"

@@ -91,7 +91,7 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     starts, problems = start_values(model, given, f"{recipe.path}: [start]")
     if problems:
         raise InputError(problems)
-    for name, held in held_forces(element, model.ports, recipe.effective_mass).items():
+    for name, held in held_forces(element, model.ports, recipe.effective_mass, recipe.contact_area).items():
         for group in layout.indices(tuple(name.split("."))):
             for i in group:
                 ordered[i] = replace(ordered[i], held=held)

@@ -111,6 +111,7 @@ class CheckedRecipe:
     structure_starts: frozenset[str] = frozenset()  # of `starts` those that the structure gives
     input_starts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # in place of those of the kind of port
     limits: Mapping[str, Limit] = field(default_factory=dict)
+    contact_area: float = 0.0
     notes: tuple[str, ...] = ()
     laws: ElementLaws | None = None
     replaced: Mapping[str, str] = field(default_factory=dict)
@@ -243,6 +244,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         structure_starts=frozenset(structure.starts),
         input_starts=structure.input_starts,
         limits=structure.limits,
+        contact_area=structure.contact_area,
         notes=_notes(path, structure, declared, table("start")),
         laws=laws,
         drawing=table("drawing"),

@@ -15,6 +15,9 @@ auto   as measured: README.md of point_surface; growth of a swing until lag and 
 A damper brakes with the time constant mass/d, of which a step is the share z: held, speeds are off by
 (1 + 2 L) z/(2 e); in the other modes as measured.  `averaged` and `predicted` with the mass given are exact.
 
+A stiffness per area counts with all of the area that can touch.  Rebounds of a force that grows otherwise than linearly
+with the depth are less wrong at that step: see watch_step of body_surface.
+
 A force that moves a mass m inside the element as well moves that without delay: mass is then 1/(1/m + 1/M), M that of
 the body, and only the share m/(m + M) of the relative motion is late, so N is smaller by that."""
 
@@ -69,7 +72,8 @@ class HeldForce(NamedTuple):
     """The role of a parameter for the force of an element at its `ports`.
 
     by_speed  the element integrates the speeds of its ports, for they give no positions
-    mass, inner_mass  parameters for the effective mass that the force meets, and for a mass inside; "" without one"""
+    mass, inner_mass  parameters for the effective mass that the force meets, and for a mass inside; "" without one
+    area      m2 that the parameter, a stiffness per area, acts on at most; 0 for any other one"""
 
     part: Part
     ports: tuple[str, ...]
@@ -77,6 +81,7 @@ class HeldForce(NamedTuple):
     by_speed: bool
     mass: str
     inner_mass: str
+    area: float = 0.0
 
     def attributes(self) -> dict[str, str]:
         """As text, for modelDescription.xml."""
@@ -87,6 +92,7 @@ class HeldForce(NamedTuple):
             "by": "speed" if self.by_speed else "position",
             "mass": self.mass,
             "innerMass": self.inner_mass,
+            **({"area": repr(self.area)} if self.area > 0.0 else {}),
         }
 
     @classmethod
@@ -96,7 +102,8 @@ class HeldForce(NamedTuple):
         if part is None:
             return None
         ports, unit, by, mass, inner = (attributes.get(key, "") for key in ("ports", "unit", "by", "mass", "innerMass"))
-        return cls(part, tuple(ports.split()), unit, by == "speed", mass, inner)
+        area = _positive(attributes.get("area", ""))
+        return cls(part, tuple(ports.split()), unit, by == "speed", mass, inner, area)
 
     @property
     def mass_unit(self) -> str:
@@ -172,10 +179,10 @@ def advice_of(name: str, held: HeldForce, value: float, mass: float, inner_mass:
     inner_mass: 0 if there is none."""
     outer = mass or 1.0
     share = inner_mass / (inner_mass + outer) if inner_mass > 0.0 else 1.0
-    per_constant = outer * share / value
+    per_constant = outer * share / (value * (held.area or 1.0))
     time = per_constant if held.part == "damper" else math.pi * math.sqrt(per_constant)
     steps = {mode.format(mass=held.mass): time / (N * share) for mode, N in held.counts.items() if _has(held, mode)}
-    constant = (name, value, held.unit)
+    constant = (name, value, held.unit + (f" over {held.area:.3g} m2" if held.area else ""))
     return Advice(steps, _ERRORS[held.part], constant, held.mass, outer, held.mass_unit, mass > 0.0)
 
 
@@ -208,10 +215,16 @@ def two_digits(step: float) -> float:
     return float(f"{math.floor(step / digit) * digit:.1e}")
 
 
-def held_forces(element: Declaration, ports: Iterable[_Port], effective_mass: str) -> dict[str, HeldForce]:
+_PER_AREA = " per area"
+
+
+def held_forces(
+    element: Declaration, ports: Iterable[_Port], effective_mass: str, area: float = 0.0
+) -> dict[str, HeldForce]:
     """What each parameter with `acts_as` is to the force at the ports of an element.
 
-    effective_mass  name of the parameter that holds it in forms of the element that have one, "" if none has"""
+    effective_mass  name of the parameter that holds it in forms of the element that have one, "" if none has
+    area            m2 that can touch at most"""
     force_ports = [port for port in ports if port.side == "force"]
     if not force_ports:
         return {}
@@ -221,11 +234,22 @@ def held_forces(element: Declaration, ports: Iterable[_Port], effective_mass: st
     )
     inner = next((name for name, p in element.parameters.items() if p.acts_as == "inner mass"), "")
     return {
-        name: HeldForce(part, names, str(p.unit), by_speed, effective_mass, inner)
+        name: HeldForce(part, names, str(p.unit), by_speed, effective_mass, inner, area if per_area else 0.0)
         for name, p in element.parameters.items()
+        if p.acts_as is not None
+        for per_area in (p.acts_as.endswith(_PER_AREA),)
         for part in _ERRORS
-        if part == p.acts_as
+        if part == p.acts_as.removesuffix(_PER_AREA) and (area > 0.0 or not per_area)
     }
+
+
+def _positive(text: str) -> float:
+    """A number of an attribute; 0 for any other text."""
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0
+    return value if 0.0 < value < math.inf else 0.0
 
 
 def number_of(start: object) -> float:

@@ -74,6 +74,7 @@ class Structure:
     units      units of a declared variable that differ from one index of its `each` to the next
     choices    choices of `[structure]` of element.toml that are `given_by` such a table
     limits     of parameters, by name
+    contact_area  m2 that can touch at most, for a stiffness per area
     notes      for the user who builds it"""
 
     constants: tuple[Constant, ...] = ()
@@ -83,6 +84,7 @@ class Structure:
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     choices: Mapping[str, bool | str] = field(default_factory=dict)
     limits: Mapping[str, Limit] = field(default_factory=dict)
+    contact_area: float = 0.0
     notes: tuple[str, ...] = ()
 
 

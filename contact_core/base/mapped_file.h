@@ -12,6 +12,7 @@
 #define CC_MAPPED_FILE_H
 
 #include "real.h"
+#include "resource_path.h"
 
 #include <stddef.h>
 
@@ -27,6 +28,8 @@ typedef struct {
 __declspec(dllimport) unsigned long __stdcall GetLastError(void);
 __declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned page, unsigned long flags, const char *text,
                                                         int length, unsigned short *wide, int size);
+__declspec(dllimport) unsigned long __stdcall GetFullPathNameW(const unsigned short *path, unsigned long size,
+                                                               unsigned short *full, unsigned short **file);
 __declspec(dllimport) void *__stdcall CreateFileW(const unsigned short *path, unsigned long access,
                                                   unsigned long share, void *security, unsigned long how,
                                                   unsigned long flags, void *like);
@@ -42,15 +45,20 @@ __declspec(dllimport) int __stdcall UnmapViewOfFile(const void *at);
 enum { CC_UTF8 = 65001, CC_LONGEST_WIDE = 1000, CC_SHARE_READ_AND_DELETE = 1 | 4, CC_OPEN_EXISTING = 3 };
 enum { CC_PAGE_READONLY = 2, CC_MAP_READ = 4, CC_NOT_FOUND = 2, CC_NO_FOLDER = 3, CC_NOT_ALLOWED = 5 };
 
+CC_APART void *cc_open_wide(const unsigned short *wide) /* apart: no frame may be longer than a page (text.h) */
+{
+    unsigned short full[CC_LONG_PREFIX + CC_LONGEST_WIDE];
+    unsigned long length = GetFullPathNameW(wide, CC_LONGEST_WIDE, full + CC_LONG_PREFIX, NULL);
+    if (length == 0 || length >= CC_LONGEST_WIDE)
+        return (void *)-1;
+    return CreateFileW(cc_long_path(full), 0x80000000ul, CC_SHARE_READ_AND_DELETE, NULL, CC_OPEN_EXISTING, 0, NULL);
+}
+
 CC_APART void *cc_open_file(const char *path)
 {
     unsigned short wide[CC_LONGEST_WIDE];
-    if (!MultiByteToWideChar(CC_UTF8, 0, path, -1, wide, CC_LONGEST_WIDE))
-        return (void *)-1;
-    for (unsigned short *w = wide; *w; w++)
-        if (*w == '/')
-            *w = '\\';
-    return CreateFileW(wide, 0x80000000ul, CC_SHARE_READ_AND_DELETE, NULL, CC_OPEN_EXISTING, 0, NULL);
+    int is_text = MultiByteToWideChar(CC_UTF8, 0, path, -1, wide, CC_LONGEST_WIDE);
+    return is_text ? cc_open_wide(wide) : (void *)-1;
 }
 
 /* The bytes of a file that has this size; of any other one the size only. */
@@ -83,7 +91,7 @@ CC_API void cc_unmap_file(const CcMapped *map) { UnmapViewOfFile(map->bytes); }
 
 /* A file that is a pipe is not waited for.  Of each platform: open, size, map, answer below 0 with the number of an
  * error. */
-enum { CC_NOT_FOUND = 2, CC_NO_FOLDER = 20, CC_NOT_ALLOWED = 13 };
+enum { CC_NOT_FOUND = 2, CC_NO_FOLDER = 20, CC_NOT_ALLOWED = 13, CC_INTERRUPTED = 4 };
 
 #if !__STDC_HOSTED__ && defined __linux__
 
@@ -158,7 +166,10 @@ CC_API void cc_unmap(const void *bytes, size_t size) { munmap((void *)bytes, siz
 CC_APART CcMapped cc_map_file(const char *path, unsigned long long size)
 {
     CcMapped found = {NULL, 0, 0};
-    int file = cc_open_file(path);
+    int file;
+    do
+        file = cc_open_file(path);
+    while (file == -CC_INTERRUPTED);
     long long there = file < 0 ? file : cc_size_of_file(file);
     if (there >= 0)
         found.size = (unsigned long long)there;

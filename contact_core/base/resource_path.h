@@ -86,4 +86,31 @@ CC_APART int cc_path_of(const char *given, char *path, size_t size)
     return 1;
 }
 
+/* A whole path of Windows, backslashes only, as its functions for files take it at any length: without more they end at
+ * 259 characters, unless the user has allowed longer ones.   full  the path from CC_LONG_PREFIX on, the room for
+ *
+ *     C:\a            \\?\C:\a
+ *     \\server\a      \\?\UNC\server\a
+ *     \\?\C:\a, ...   as it is
+ *
+ * in front of it; returns where it begins. */
+enum { CC_LONG_PREFIX = 8, CC_LONGEST_PLAIN = 259 };
+
+CC_API unsigned short *cc_long_path(unsigned short *full)
+{
+    unsigned short *path = full + CC_LONG_PREFIX;
+    size_t length = 0;
+    while (path[length])
+        length++;
+    int is_server = path[0] == '\\' && path[1] == '\\';
+    if (length <= CC_LONGEST_PLAIN || (is_server && (path[2] == '?' || path[2] == '.')))
+        return path;
+    const char *prefix = is_server ? "\\\\?\\UNC" : "\\\\?\\";
+    size_t size = is_server ? 7 : 4;
+    path += (size_t)is_server - size; /* one of the two backslashes of a server stays */
+    for (size_t i = 0; i < size; i++)
+        path[i] = (unsigned short)prefix[i];
+    return path;
+}
+
 #endif

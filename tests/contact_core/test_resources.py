@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import struct
 import urllib.parse
 import urllib.request
@@ -105,6 +106,44 @@ def test_the_path_of_a_uri_is_that_of_python(libraries: dict[str, ctypes.CDLL], 
     place = "/" + name.strip("/")
     uri = "file://" + urllib.parse.quote(place)
     assert path_of(libraries["other"], uri.encode()) == urllib.request.url2pathname(uri[7:]).encode()
+
+
+LONG = "x" * 250
+LONG_PATHS = [  # as GetFullPathNameW gives them, and as CreateFileW gets them
+    (f"C:\\{LONG}\\ab.bin", f"\\\\?\\C:\\{LONG}\\ab.bin"),
+    (f"C:\\{LONG}\\b ü.bin", f"\\\\?\\C:\\{LONG}\\b ü.bin"),
+    (f"C:\\{LONG[:-3]}\\12345678", f"C:\\{LONG[:-3]}\\12345678"),  # 259
+    (f"C:\\{LONG[:-2]}\\12345678", f"\\\\?\\C:\\{LONG[:-2]}\\12345678"),  # 260
+    (f"\\\\server\\share\\{LONG}", f"\\\\?\\UNC\\server\\share\\{LONG}"),
+    (f"\\\\?\\C:\\{LONG}{LONG}", f"\\\\?\\C:\\{LONG}{LONG}"),
+    (f"\\\\.\\C:\\{LONG}{LONG}", f"\\\\.\\C:\\{LONG}{LONG}"),
+    ("C:\\a", "C:\\a"),
+    ("\\\\server\\share", "\\\\server\\share"),
+]
+
+
+@pytest.mark.parametrize(("full", "expected"), LONG_PATHS)
+def test_a_path_of_windows_that_is_longer_than_its_programs_take_is_marked(
+    libraries: dict[str, ctypes.CDLL], full: str, expected: str
+) -> None:
+    """With \\\\?\\ in front, without which a file there is not found."""
+    room = 8  # CC_LONG_PREFIX
+    text = np.frombuffer(("#" * room + full + "\0").encode("utf-16-le"), np.uint16).copy()
+    library = libraries["windows"]
+    library.long_path.restype = ctypes.c_void_p
+    begin = (library.long_path(text.ctypes.data_as(ctypes.c_void_p)) - text.ctypes.data) // 2
+    assert begin >= 0 and text[begin:].tobytes().decode("utf-16-le") == expected + "\0"
+    assert set(text[:begin].tolist()) <= {ord("#")}
+
+
+def test_a_map_that_a_signal_interrupts_is_begun_again(libraries: dict[str, ctypes.CDLL], tmp_path: Path) -> None:
+    """As on file systems of the network, which wait for an answer."""
+    file, library = tmp_path / "data", libraries["other"]
+    file.write_bytes(bytes(100))
+    for interrupted in (0, 1, 5):
+        assert library.map_error(bytes(file), ctypes.c_ulonglong(100), interrupted) == 0
+    assert library.map_error(bytes(file), ctypes.c_ulonglong(99), 1) == -1
+    assert library.map_error(bytes(tmp_path / "none"), ctypes.c_ulonglong(100), 1) == errno.ENOENT
 
 
 def sums_of(words: list[int]) -> tuple[int, ...]:

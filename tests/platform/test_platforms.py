@@ -570,6 +570,21 @@ def test_a_file_of_data_that_is_missing_or_changed_is_refused_on_each_platform(
         assert "looked for at " in result.stdout
 
 
+@pytest.mark.parametrize("platform", LIBRARY_SUFFIX)
+def test_a_file_of_data_is_found_behind_a_path_that_windows_takes_only_with_a_mark(
+    platform: str, fmus: dict[str, Path], tools: Tools, tmp_path: Path
+) -> None:
+    motion = replace(BOWL_IN_FILE, steps=100)
+    fmu = fmus[motion.recipe]
+    resources = tmp_path.joinpath(*(f"a folder with a long name, number {k:02}" for k in range(9)), "ü", "resources")
+    assert 259 < len(str(resources)) < 600
+    unpack_resources(fmu, resources)
+    trace = read_trace(
+        run_driver(tools, fmu, platform, driver_config(fmu, motion), tmp_path / "driver", resources), platform
+    )
+    assert trace.steps_ok == 100
+
+
 # a held force, an assembly with the solver and its events, and a path of resources
 @pytest.mark.parametrize("motion", [POINT_SURFACE, SHAKEN_BALL, BOWL_IN_FILE], ids=lambda motion: motion.recipe)
 def test_fmi_3_returns_the_bits_of_fmi_2_on_each_platform(

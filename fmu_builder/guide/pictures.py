@@ -15,9 +15,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import fmpy
+import numpy as np
+from numpy.typing import NDArray
 
 from fmu_builder import build
-from fmu_builder.drawing import CURVES, FAINT, GREY, INK, MOTION, Drawing, Plot
+from fmu_builder.drawing import CURVES, FAINT, FORCE, GREY, INK, MOTION, Drawing, Plot
 
 FOLDER = Path(__file__).parent
 _LINE, _CHARACTER, _SIZE, _EDGE = 19.0, 7.83, 13.0, 16.0  # px
@@ -43,16 +45,24 @@ def printed(folder: Path, command: str) -> list[str]:
 
 def terminal(name: str, title: str, lines: Sequence[str]) -> None:
     """Lines as a terminal shows them; those that begin with $ are commands."""
+    (FOLDER / f"{name}.svg").write_text(_svg(_shown(title, lines)), encoding="utf-8")
+
+
+def _shown(title: str, lines: Sequence[str], beside: float = 0.0) -> Drawing:
+    """`beside`: room to the right of the lines, px."""
     cut = [line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…" for line in lines]
-    width = 2 * _EDGE + _CHARACTER * max(map(len, cut))
+    width = 2 * _EDGE + _CHARACTER * max(map(len, cut)) + beside
     drawing = Drawing(width, 2 * _EDGE + _LINE * len(cut), title, FAINT)
     for number, line in enumerate(cut):
         at = (_EDGE, _EDGE + _LINE * (number + 0.75))
         is_command = line.startswith("$ ")
         plain = line.replace(" ", "\u00a0").translate(_BRACES)
         drawing.text(at, plain, MOTION if is_command else INK, _SIZE, bold=is_command, mono=True)
-    back = {place: brace for brace, place in _BRACES.items()}
-    (FOLDER / f"{name}.svg").write_text(drawing.svg().translate(back), encoding="utf-8")
+    return drawing
+
+
+def _svg(drawing: Drawing) -> str:
+    return drawing.svg().translate({place: brace for brace, place in _BRACES.items()})
 
 
 def check(folder: Path) -> None:
@@ -186,7 +196,57 @@ def bodies(folder: Path) -> None:
     (FOLDER / "bodies.svg").write_text(plot.drawing.svg(), encoding="utf-8")
 
 
-PICTURES: tuple[Callable[[Path], None], ...] = (fmi3, modelica, check, recording, ci, probes, terminals, bodies)
+def _ring(major: float = 40.0, minor: float = 15.0) -> NDArray[np.float32]:
+    """Corners of the triangles of a ring around z, mm, shape (n, 3, 3)."""
+    turn, around = (2.0 * np.pi * np.arange(n + 1) / n for n in (24, 12))
+    u, v = np.meshgrid(turn, around, indexing="ij")
+    r = major + minor * np.cos(v)
+    at = np.stack([r * np.cos(u), r * np.sin(u), minor * np.sin(v)], axis=2)
+    at[-1], at[:, -1] = at[0], at[:, 0]
+    a, b, c, d = at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]
+    return np.concatenate([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)]).reshape(-1, 3, 3).astype("<f4")
+
+
+def part(folder: Path) -> None:
+    """A ring from its file to an FMU, and the force of that FMU on a point some 1 mm deep in it."""
+    corners = _ring()
+    records = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("spare", "<u2")])
+    records["corners"] = corners
+    (folder / "ring.stl").write_bytes(bytes(80) + len(records).to_bytes(4, "little") + records.tobytes())
+    lines = [*printed(folder, "fmu-builder info ring.stl"), "", *printed(folder, "fmu-builder build ring.stl")]
+    r, z, turn = 40.0 + 14.0 * np.cos(1.0), 14.0 * np.sin(1.0), np.radians(95.0)
+    at = 1e-3 * np.array([r * np.cos(turn), r * np.sin(turn), z])
+    start = {f"point.r[{i + 1}]": x for i, x in enumerate(at.tolist())} | {"coupling.mode": 1}
+    names = [f"{vector}[{i}]" for vector in ("contact.r", "point.f") for i in (1, 2, 3)]
+    found = fmpy.simulate_fmu(
+        str(folder / "ring.fmu"), start_values=start, output=names, stop_time=1e-3, output_interval=1e-3
+    )
+    contact, force = (np.array([found[name][-1] for name in names[k : k + 3]]) for k in (0, 3))
+
+    size = 330.0
+    drawing = _shown("A ring from its file to an FMU, and a point in contact with it", lines, size)
+    side, toward = np.array([-0.5, 0.8660254, 0.0]), np.array([0.7071068, 0.4082483, 0.5773503])
+    up = np.cross(toward, side)
+    middle = (_EDGE + _CHARACTER * min(max(map(len, lines)), _WIDEST) + size / 2, _EDGE + _LINE * len(lines) / 2)
+
+    def seen(place: NDArray[np.float64]) -> tuple[float, float]:
+        return float(middle[0] + 2.5 * place @ side), float(middle[1] - 2.5 * place @ up)
+
+    for triangle in sorted(corners.astype(float), key=lambda one: float(one.mean(axis=0) @ toward)):
+        normal = np.cross(triangle[1] - triangle[0], triangle[2] - triangle[0])
+        light = float(normal @ toward) / float(np.linalg.norm(normal))
+        if light > 0.0:
+            grey = round(150 + 95 * light)
+            drawing.line([*map(seen, triangle)], GREY, 0.5, fill=f"#{grey:02x}{grey:02x}{grey:02x}")
+    tip = 1e3 * contact + 45.0 * force / np.linalg.norm(force)
+    drawing.arrow(seen(1e3 * contact), seen(tip), FORCE)
+    drawing.circle(seen(1e3 * contact), 4.0, FORCE, FORCE)
+    label = (seen(tip)[0], seen(tip)[1] - 12.0)
+    drawing.text(label, f"{np.linalg.norm(force):.0f} N on the point", FORCE, 13, anchor="end", halo=FAINT)
+    (FOLDER / "part.svg").write_text(_svg(drawing), encoding="utf-8")
+
+
+PICTURES: tuple[Callable[[Path], None], ...] = (fmi3, modelica, check, recording, ci, probes, terminals, bodies, part)
 
 if __name__ == "__main__":
     for picture in PICTURES:

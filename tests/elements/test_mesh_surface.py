@@ -16,7 +16,10 @@ from scipy.special import ellipk
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.element_model import load_element
 from fmu_builder.model.loader import load_model
+from fmu_builder.model.mesh import read_mesh
+from fmu_builder.pages.scene import element_items
 from fmu_builder.paths import load_module, shipped
 
 FMUS = shipped("fmus")
@@ -92,6 +95,61 @@ def test_directional_derivatives_on_triangles_are_those_of_the_plane(both: dict[
         for seed in seeds:
             expected = plane.directional(unknowns, {seed: 1.0})
             assert mesh.directional(unknowns, {seed: 1.0}) == pytest.approx(expected, rel=1e-10, abs=1e-7), seed
+
+
+LAWS = """[functions]
+C_F = "1e5[N/m]*h + 1e11[N/m^3]*h^3"
+F_d = "max(min(40[s/m]*v, 0.2), -0.4)"
+F_fr = "0.3*N*tanh(v/0.01[m/s])"
+[start]
+D_max = 0.5
+"""
+
+
+@pytest.mark.slow
+def test_laws_on_random_triangles_are_those_of_the_plane(tmp_path: Path) -> None:
+    """Elastic force, damping and friction by laws of the recipe, with their energies, and their derivatives."""
+    write_floor(tmp_path)
+    found = {}
+    for kind, surface in FLOORS.items():
+        path = tmp_path / f"Laws_{kind}.toml"
+        path.write_text(f'element = "point_surface"\n{surface}{LAWS}', encoding="utf-8")
+        (tmp_path / kind).mkdir()
+        found[kind] = Running(Fmu(host_fmu(path, QUICK), tmp_path / kind), slide(0.0))
+    mesh, plane = found["mesh"], found["plane"]
+    forces = []
+    for k in range(1, 41):
+        for one in (mesh, plane):
+            one.step(0.03)
+            one.set(slide(0.03 * k))
+        for name in VECTORS:
+            assert mesh.vector(name) == pytest.approx(plane.vector(name), abs=1e-12 * 1e3), name
+        for name in NUMBERS:
+            assert mesh[name] == pytest.approx(plane[name], rel=1e-12, abs=1e-12 * 1e3), name
+        seeds = ["point.r[3]", "point.v[1]", "point.v[3]"]
+        for seed in seeds if plane["in_contact"] else ():
+            expected = plane.directional(["point.f[1]", "point.f[3]"], {seed: 1.0})
+            assert mesh.directional(["point.f[1]", "point.f[3]"], {seed: 1.0}) == pytest.approx(expected, rel=1e-9)
+        forces.append(plane["normal_force"])
+    assert max(forces) > 150.0, "more than the linear part and its damping give"
+    assert min(forces) == 0.0 and plane["energy.friction"] > 0.01
+
+
+def test_pictures_of_a_mesh_show_its_triangles_and_the_force_as_on_a_plane(floors: dict[str, Path]) -> None:
+    """Those of a few hundred triangles are all drawn; of more as many as `MOST_TRIANGLES`."""
+    items = {kind: list(element_items(load_element(path))) for kind, path in floors.items()}
+    (mesh,), (plane,) = ([item for item in items[kind] if item["kind"] == "shape"] for kind in ("mesh", "plane"))
+    assert {key: mesh[key] for key in mesh if key not in ("lines", "unbounded")} == {
+        key: plane[key] for key in plane if key not in ("lines", "unbounded")
+    }
+    others = [[item for item in items[kind] if item["kind"] != "shape"] for kind in ("mesh", "plane")]
+    assert others[0] == others[1] and "force" in {item["kind"] for item in others[0]}
+    corners = np.array(mesh["lines"])
+    floor = read_mesh(floors["mesh"].with_name("floor.obj"), 1e-3, border=True)
+    most = load_module(shipped("elements") / "point_surface" / "shape.py").MOST_TRIANGLES
+    assert len(corners) == min(most, len(floor.triangles)) > 200 and (corners[:, 0] == corners[:, 3]).all()
+    away = np.linalg.norm(corners.reshape(-1, 1, 3) - floor.vertices, axis=2).min(axis=1)
+    assert away.max() < 1e-3, "numbers of a page are short"
 
 
 @pytest.mark.slow

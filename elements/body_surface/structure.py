@@ -54,9 +54,10 @@ def _samples(table: Table, read: Reader) -> tuple[np.ndarray, np.ndarray, tuple[
     if not whole and count != "vertices":
         what = f"{count!r} must be a whole number from 1 to {samples.MOST_SAMPLES}, or 'vertices'"
         read.problem("skin", "samples", what)
-    if len(read.problems) == before and "file" in table:
+    path = read.file("skin", "file", name)
+    if path is not None and len(read.problems) == before and "file" in table:
         with read.collected(table, "file"):
-            mesh = read_mesh(read.folder / name, unit * scale, (place[0], place[1], place[2]), border=True)
+            mesh = read_mesh(path, unit * scale, (place[0], place[1], place[2]), border=True)
     if len(read.problems) == before and "file" in table:
         with read.collected(table, "samples"):
             found = samples.spread(mesh, count, box) if isinstance(count, int) else samples.at_vertices(mesh, box)

@@ -398,10 +398,11 @@ def _mesh(table: Table, read: Reader, side: float) -> Surface:
     scale, place = read.quantity(table, "scale"), read.vector(table, "place")
     crease, curved = read.quantity(table, "crease"), read.choice(table, "normals") == "smooth"
     border = read.flag(table, "open")
-    if read.problems or "file" not in table:
+    path = read.file("surface", "file", name)
+    if read.problems or path is None or "file" not in table:
         return Surface({"mesh": bytes(64), "side": (side,)})
     with read.collected(table, "file"):
-        mesh = read_mesh(read.folder / name, unit * scale, (place[0], place[1], place[2]), border)
+        mesh = read_mesh(path, unit * scale, (place[0], place[1], place[2]), border)
         data = mesh_tree.pack_mesh(mesh, crease, curved)
         reach = mesh_width.reach(mesh, side)
         size = f"{len(data) / 2**20:.1f} MiB" if len(data) >= 2**20 else f"{len(data) / 2**10:.0f} KiB"

@@ -28,7 +28,7 @@ def height_field(table: Table, read: Reader) -> Patch | None:
     before = len(read.problems)
     closed = _closed(table, read, "periodic", ("x", "y"))
     given = table.get("heights")
-    path = _inside(given, "heights", read) if isinstance(given, str) else None
+    path = read.file("surface", "heights", given) if isinstance(given, str) else None
     if "heights" not in table or len(read.problems) > before:
         return None
     is_image = path is not None and path.suffix.lower() == ".png"
@@ -67,16 +67,6 @@ def height_field(table: Table, read: Reader) -> Patch | None:
 def _closed(table: Table, read: Reader, key: str, names: tuple[str, str]) -> tuple[bool, bool]:
     chosen = read.choice(table, key)
     return chosen in (names[0], "both"), chosen in (names[1], "both")
-
-
-def _inside(name: str, key: str, read: Reader) -> Path | None:
-    """A file that lies in the folder of the recipe or below, so that it is copied with it."""
-    path = read.folder / name
-    if Path(name).is_absolute() or ".." in Path(name).parts:
-        what = f"{name!r} lies outside the folder of the recipe: copy the file beside the recipe and give its name"
-        read.problem("surface", key, what)
-        return None
-    return path
 
 
 def _columns(path: Path, key: str, read: Reader) -> int:
@@ -238,7 +228,7 @@ def control_patch(table: Table, read: Reader) -> Patch | None:
     before = len(read.problems)
     closed = _closed(table, read, "closed", ("u", "v"))
     given, size = table.get("control"), table.get("size")
-    path = _inside(given, "control", read) if isinstance(given, str) else None
+    path = read.file("surface", "control", given) if isinstance(given, str) else None
     if not (isinstance(size, list) and len(size) == 2 and all(type(n) is int for n in size)):
         if "size" in table:
             read.problem("surface", "size", f"{size!r} must be two whole numbers: of control points along u and v")

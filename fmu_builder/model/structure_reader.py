@@ -221,6 +221,15 @@ class Reader:
             for problem in error.problems:
                 self.problem(self.place(table), key, str(problem))
 
+    def file(self, table: str, key: str, name: str) -> Path | None:
+        """A file in the folder of the recipe or below, which is copied with it and is the same on every machine; None
+        beside a problem."""
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            what = f"{name!r} lies outside the folder of the recipe: copy the file beside the recipe and give its name"
+            self.problem(table, key, what)
+            return None
+        return self.folder / name
+
     def text(self, table: Table, key: str, default: str) -> str:
         value = table.get(key, default)
         if not isinstance(value, str):

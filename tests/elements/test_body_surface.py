@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import shutil
 from ctypes import c_void_p
 from pathlib import Path
 
@@ -43,9 +45,17 @@ def ball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def recipe(folder: Path, name: str, skin: Path, keys: str, surface: str, rest: str) -> Path:
+    """With copies of the files beside it."""
     path = folder / f"{name}.toml"
     body = f'[skin]\nfile = "{skin.as_posix()}"\nunit = "mm"\n{keys}\n'
-    path.write_text(f'element = "body_surface"\n{body}[surface]\n{surface}\n{rest}', encoding="utf-8")
+    text = f'element = "body_surface"\n{body}[surface]\n{surface}\n{rest}'
+    for k, place in enumerate(re.findall('file = "(.*)"', text)):
+        if not Path(place).is_absolute():
+            continue
+        beside = f"{name}_{k}_{Path(place).name}"
+        shutil.copy(place, folder / beside)
+        text = text.replace(f'"{place}"', f'"{beside}"', 1)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -120,6 +130,8 @@ def test_a_recipe_with_faults_names_all_of_them(tmp_path: Path) -> None:
     assert "empty.stl: is empty" in problems("file = 'empty.stl'\nunit = 'm'")
     assert "is the unit of its numbers right?" in problems("file = 'part.stl'\nunit = 'km'\nscale = 10")
     assert "[skin] unit" in problems("file = 'part.stl'\nunit = 'kg'")
+    for place in ("../part.stl", "parts/../../part.stl", (tmp_path / "part.stl").as_posix()):
+        assert f"[skin] file: '{place}' lies outside the folder of" in problems(f"file = '{place}'\nunit = 'm'")
     text = problems("file = 'part.stl'\nunit = 'm'\nz = [5, 6]")
     assert "[skin] samples: the mesh has no area" in text and "y = -1 to 1 m, z = -1.5 to 1.5 m" in text
     assert "no vertex" in problems("file = 'part.stl'\nunit = 'm'\nsamples = 'vertices'\nz = [5, 6]")

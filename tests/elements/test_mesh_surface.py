@@ -196,6 +196,10 @@ def test_a_recipe_with_faults_names_all_of_them_with_the_file(tmp_path: Path) ->
         assert "[surface] unit" in problems(f"file = 'part.obj'\nunit = {unit!r}\n")
     text = problems("file = 'part.obj'\nunit = 'm'\n")
     assert "[surface] file" in text and "part.obj: the mesh is open: 3 edges belong to one triangle" in text
+    (tmp_path.parent / "part.obj").write_bytes((tmp_path / "part.obj").read_bytes())
+    for place in ("../part.obj", f"parts/../../{tmp_path.name}/part.obj", (tmp_path / "part.obj").as_posix()):
+        text = problems(f"file = '{place}'\nunit = 'm'\nopen = true\n")
+        assert f"[surface] file: '{place}' lies outside the folder of the recipe: copy the file beside the" in text
     assert "absent.stl: cannot be read" in problems("file = 'absent.stl'\nunit = 'm'\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Part.toml", "part.obj"], "nothing is left behind"
 

@@ -251,9 +251,7 @@ MESH_BOWL = Motion(
 BOWL_IN_FILE = replace(
     MESH_BOWL,
     recipe="BowlInFile",
-    text=(RECIPES / "PointMeshBowl.toml")
-    .read_text(encoding="utf-8")
-    .replace("meshes/bowl.stl", (RECIPES / "meshes" / "bowl.stl").as_posix()),
+    text=(RECIPES / "PointMeshBowl.toml").read_text(encoding="utf-8").replace("meshes/bowl.stl", "bowl.stl"),
     in_file=True,
 )
 
@@ -286,6 +284,7 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         platforms = (*LIBRARY_SUFFIX, *(["aarch64-darwin"] if motion.recipe in ON_DARWIN else []))
         with pytest.MonkeyPatch.context() as patch:
             if motion.in_file:
+                shutil.copy(RECIPES / "meshes" / "bowl.stl", folder)
                 patch.setattr("fmu_builder.model.mesh.MOST_EMBEDDED", 0)
             found[motion.recipe] = build(recipe, folder, platforms=platforms)
     return found

@@ -174,3 +174,45 @@ def test_where_no_force_is_held_there_is_no_warning(plate: Path, tmp_path: Path)
     for _ in range(5):
         running.step(0.2)
     assert not [m for m in running.slave.importer.messages if "held force" in m.text]
+
+
+ROCK = """
+connections = [["body.frame", "skin.body"]]
+[experiment]
+stop = {stop!r}
+step = {step!r}
+algorithm = "{master}"
+[slaves.skin]
+recipe = "{skin}"
+[slaves.body]
+recipe = "RigidBody"
+[slaves.body.start]
+J_xx = {J!r}
+J_yy = {J!r}
+J_zz = {J_z!r}
+g = [0, 0, 0]
+r0 = [0, 0, {height!r}]
+v0 = [0, 0, -1]
+q0 = {q!r}
+"""
+
+
+@pytest.mark.parametrize("master", LAGS)
+@pytest.mark.parametrize("tilt", [0.01, 0.1])
+def test_a_plate_that_lands_on_an_edge_and_rocks_keeps_its_energy_at_the_advised_step(
+    plate: Path, tmp_path: Path, tilt: float, master: str
+) -> None:
+    """To 1.01^2, of speeds that grow by one per cent."""
+    advice = step_advice(load_model(plate).variables)
+    assert advice is not None
+    step, J = advice.steps[ROWS[master]], SIDE**2 / 12.0  # of a square of 1 kg
+    path = tmp_path / "rock.toml"
+    given = {"J": J, "J_z": 2.0 * J, "q": [math.cos(tilt / 2.0), 0.0, math.sin(tilt / 2.0), 0.0]}
+    given |= {"height": SIDE / 2.0 * math.sin(tilt) + 1e-5, "stop": math.ceil(4.0 * HALF / step) * step}
+    path.write_text(ROCK.format(step=step, master=master, skin=plate.as_posix(), **given), encoding="utf-8")
+    trace = run(path).trace
+    v, w = ([trace[f"body.frame.{x}[{i}]"] for i in (1, 2, 3)] for x in "vw")
+    energy = sum(one**2 for one in v) / 2.0 + J * w[1] ** 2 / 2.0
+    touching = trace["skin.normal_force"] > 0.0
+    assert touching.any() and not touching[-1] and abs(w[1]).max() > 1.0
+    assert 1.0 < energy[-1] / energy[0] <= 1.01**2

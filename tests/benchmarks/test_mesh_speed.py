@@ -7,7 +7,7 @@ that the one before found.  Processor time, the least of some rounds, on a machi
 our search have the same points and rounds where they are compared; trees, and what a peer keeps with its mesh, are made
 before.  FCL and coal are called from Python for the sphere of 1 um about each point; trimesh for each point, as a
 simulation asks, whose next point follows from the answer, and for all points in one call.  A call of trimesh makes a
-tree of all vertices: with all points in one it takes 17 to 30 times as long as ours, and the 40 are those of one point
+tree of all vertices: with all points in one it takes 16 to 28 times as long as ours, and the 40 are those of one point
 after the other."""
 
 from __future__ import annotations

@@ -432,6 +432,26 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return found
 
 
+def test_without_optimization_no_file_of_an_fmu_is_optimized(
+    new_cache: Path, zig: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last option counts, also one that is for the compiler behind the driver alone."""
+    levels: list[str] = []
+    run = toolchain._run
+
+    def noted(_: Compiler, arguments: list[str], *more: Path) -> subprocess.CompletedProcess[str]:
+        levels.append([one for one in arguments if re.fullmatch("-O[0-3sz]", one)][-1])
+        return run(zig, arguments, *more)
+
+    monkeypatch.setattr(toolchain, "_run", noted)
+    for extra, expected in (((), {"-O1", "-O2"}), (("-O0",), {"-O0"})):
+        with compile_folder("PointMass") as folder:
+            write_sources(sources_of(shipped("fmus") / "PointMass.toml"), folder)
+            compile_fmu(folder, "PointMass", (host_platform(),), zig, extra)
+        assert {*levels} == expected and len(levels) >= 3
+        levels.clear()
+
+
 def test_an_error_in_the_source_is_no_reason_to_try_again(
     new_cache: Path, tmp_path: Path, zig: Compiler, runs: list[Path]
 ) -> None:

@@ -34,9 +34,8 @@ from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.paths import catalogue, find_recipe, shipped
 from tests.fmus.trace_hashes import input_at
 
-STEPS = 240
-LOOKED_AT = (0, 7, STEPS // 2, STEPS - 1)  # steps after which derivatives and states are compared
-SUBSTEPS, SHORT_STEP = 200, 2.0**-14  # s, of the integration of model exchange, for stiff elements too
+STEPS = 240  # of the default experiment; those of a short course are its first ones
+SHORT_STEP = 2.0**-14  # s, of the integration of model exchange, for stiff elements too
 MOST = 24  # unknowns and knowns of which single derivatives are compared
 REFUSED = 2  # fmi2Discard, fmi3Discard; what is not below ends a run on both sides
 CO_SIMULATION, MODEL_EXCHANGE = 1, 0
@@ -314,6 +313,33 @@ class Instance:
         assert self.call("SetFMUstate", kept) == self.call("FreeFMUstate", byref(kept)) == 0
 
 
+@dataclass(frozen=True)
+class Course:
+    """How far two FMUs are compared."""
+
+    steps: int  # of co-simulation
+    substeps: int  # of model exchange
+
+    @property
+    def half(self) -> int:
+        """The step before which a state goes to another instance."""
+        return self.steps // 2
+
+    @property
+    def looked_at(self) -> tuple[int, ...]:
+        """The steps after which derivatives and states are compared."""
+        return 0, 7, self.half, self.steps - 1
+
+    @property
+    def changes(self) -> tuple[int, int]:
+        """The steps before which discrete inputs change: before, and soon after, those of the state are taken."""
+        return self.steps // 4, self.steps * 3 // 8
+
+
+FMI_2_ONLY = "ProbePlain"  # it has none of the capabilities that every FMU of FMI 3.0 has
+WHOLE, SHORT = Course(STEPS, 200), Course(STEPS // 4, 50)
+
+
 @dataclass
 class Found:
     """Of one recipe: how much was compared, and what differs."""
@@ -337,8 +363,8 @@ class Found:
 class Twins:
     """The FMU of one recipe in both versions."""
 
-    def __init__(self, old: Library, new: Library) -> None:
-        self.old, self.new, self.found = old, new, Found()
+    def __init__(self, old: Library, new: Library, course: Course = WHOLE) -> None:
+        self.old, self.new, self.course, self.found = old, new, course, Found()
         clocks = [v.name for v in new.variables.values() if v.kind == "clock"]  # none ticks
         for name in clocks:
             del new.variables[name], old.variables[name]
@@ -398,9 +424,9 @@ class Twins:
             around = [value for v in self._driven for value in v.start]
             values = [start + input_at(name, t) for name, start in zip(self._names(self._driven), around, strict=True)]
             worst = self._set(pair, self._driven, values)
-        if k in (60, 90):
+        if k in self.course.changes:
             for v in self._discrete:
-                self._set(pair, [v], [_other(v.kind, k)] * v.size)
+                self._set(pair, [v], [_other(v.kind, k == self.course.changes[0])] * v.size)
         return worst
 
     def _set(self, pair: Sequence[Instance], variables: Sequence[Variable], values: Sequence[Any]) -> int:
@@ -420,8 +446,8 @@ class Twins:
             if not self.found.same("initialization", *statuses) or statuses[0]:
                 return
             h, states = new.of.step_size, new.group([v.name for v in self.new.states])
-            for k in range(STEPS):
-                if k == STEPS // 2:
+            for k in range(self.course.steps):
+                if k == self.course.half:
                     copy.put_state(new.state())
                     pair.append(copy)
                 if self.drive(pair, k, k * h) >= REFUSED:
@@ -434,7 +460,7 @@ class Twins:
                 self.found.steps += 1
                 assert new.get(states) == 0
                 self.points.append(((k + 1) * h, np.array(states.values)))
-                if k in LOOKED_AT:
+                if k in self.course.looked_at:
                     self.compare_derivatives(pair, f"step {k}")
                     self.compare_states(pair, f"state, step {k}")
                 if not is_same:
@@ -500,7 +526,7 @@ class Twins:
             if not self.found.same("initialization of model exchange", *statuses) or statuses[0]:
                 return
             x, h = self.event(pair, "start"), SHORT_STEP
-            for k in range(SUBSTEPS):
+            for k in range(self.course.substeps):
                 slopes = self.evaluate(pair, k * h, x)
                 slopes = None if slopes is None else self.evaluate(pair, (k + 0.5) * h, x + 0.5 * h * slopes)
                 if slopes is None:
@@ -509,7 +535,7 @@ class Twins:
                 if x is None:
                     return
             for t, x in self.points:
-                if t > SUBSTEPS * h and self.accept(pair, t, x) is None:
+                if t > self.course.substeps * h and self.accept(pair, t, x) is None:
                     return
 
     def accept(self, pair: Sequence[Instance], t: float, x: Any) -> Any:
@@ -562,33 +588,36 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-def _other(kind: Kind, k: int) -> Any:
-    """Values of discrete inputs: that of step 60, and of step 90."""
-    first = k == 60
+def _other(kind: Kind, first: bool) -> Any:
+    """Values of discrete inputs: those of the first change, and of the second."""
     values: dict[Kind, Any] = {
         "bool": not first,
         "int": 3 if first else -1,
         "enum": 2 if first else 1,
-        "real": 0.25 * k,
+        "real": 15.0 if first else 22.5,
     }
-    return values[kind] if kind != "text" else b"step 60, 100 %" if first else b""
+    return values[kind] if kind != "text" else b"changed, 100 %" if first else b""
 
 
-def compare(recipe: Path, flags: Sequence[str] = ()) -> Found:
+def compare(recipe: Path, flags: Sequence[str] = (), course: Course = WHOLE) -> Found:
     """The FMUs of a recipe: that of FMI 2.0 as users get it, that of FMI 3.0 with flags of the compiler."""
     with tempfile.TemporaryDirectory() as folder:
         old = Library(host_fmu(recipe), 2, Path(folder, "2"))
         new = Library(host_fmu(recipe, flags, 3), 3, Path(folder, "3"))
-        twins = Twins(old, new)
+        twins = Twins(old, new, course)
         twins.co_simulate()
         twins.exchange()
         return twins.found
 
 
+def recipes() -> list[Path]:
+    """The catalogue, and the probes that are none of it."""
+    return [*catalogue(), *sorted((shipped("fmus") / "probes").glob("Probe*.toml"))]
+
+
 def main(names: Sequence[str]) -> int:
-    probes = [path for path in sorted((shipped("fmus") / "probes").glob("*.toml")) if path.stem.startswith("Probe")]
     total, unlike, invalid = Found(), [], []
-    for recipe in [find_recipe(name) for name in names] or [*catalogue(), *probes]:
+    for recipe in [find_recipe(name) for name in names] or recipes():
         try:
             found = compare(recipe, ("-O0",))
         except FmuBuilderError as error:

@@ -15,6 +15,67 @@ from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
+# Recipes by their names, in the order of the FMUs.
+RECIPES = {
+    "PointMass": 'element = "point_mass"\n',
+    "PointSurface": """\
+element = "point_surface"
+
+[surface]
+kind = "plane"
+
+[structure]
+coupling = false
+
+[start]
+C_F = "1e5 N/m"
+C_r = 0.5
+K_fr = 0.3
+""",
+    "Ball": """\
+connections = [["ball.p", "floor.point"]]
+
+[parts]
+ball = "PointMass"
+floor = "PointSurface"
+
+[expose]
+outputs = { height = "ball.p.r[3]", push = "ball.p.f" }
+inputs = { base = "floor.surface.r" }
+""",
+    "ThreePoints": """\
+element = "point_surface"
+
+[surface]
+kind = "plane"
+x = ["-1 m", "1 m"]
+y = ["-1 m", "1 m"]
+
+[structure]
+points = 3
+coupling = false
+
+[start]
+C_F = "1e5 N/m"
+C_r = 0.3
+K_fr = 0.4
+""",
+}
+
+# Recipes of the catalogue that the sanitizers see besides: every kind of memory and of event there is.
+CATALOGUE = (
+    "CamChainLiftOff",
+    "EccentricCam",
+    "GuideRail",
+    "ImpactDamper",
+    "Pendulum",
+    "PointDisc",
+    "PrescribedMotion",
+    "RigidBlock",
+    "TwoPointSurface",
+    "TwoDPointXY",
+)
+
 
 def write_recipe(folder: Path, name: str, text: str) -> Path:
     """The recipe, its solver limited so that no step takes seconds."""

@@ -7,6 +7,7 @@ import ctypes
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from fmu_builder.errors import ToolError
@@ -14,11 +15,14 @@ from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.fmu import content_guid
 from fmu_builder.export.generate import fmu_data, fmu_sources, source_files, write_sources
+from fmu_builder.export.objects import included, kept_object
 from fmu_builder.export.toolchain import Compiler, compile_hosted, fmi_headers, run_compiler
 from fmu_builder.model.model import Model
 
 # -g1: functions and lines for the report, in three quarters of the time of -g
 SANITIZE = ("-g1", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+
+_FLAGS = (*SANITIZE, "-isystem", str(fmi_headers()))
 
 
 def require_sanitizer() -> None:
@@ -42,11 +46,23 @@ def build_sanitized(model: Model, fmi: Fmi = 2) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
             sources, new = Path(temporary) / "sources", Path(temporary) / library.name
-            write_sources({**files, **fmu_data(model)}, sources)
-            named = [sources / name for name in source_files(model, fmi)]
-            compile_hosted(named, new, [sources], gcc, (*SANITIZE, "-isystem", str(fmi_headers())))
+            data = fmu_data(model)
+            write_sources({**files, **data}, sources)
+            layer, *others = source_files(model, fmi)
+            objects = [_object(name, sources, data, Path(temporary), gcc) for name in others]
+            compile_hosted([sources / layer, *objects], new, [sources], gcc, _FLAGS)
             new.replace(library)
     return library
+
+
+def _object(name: str, sources: Path, data: Mapping[str, bytes], folder: Path, gcc: Compiler) -> Path:
+    """That of a file which both versions of FMI compile alike: for the second one it lies in the cache."""
+
+    def make(made: Path) -> None:
+        compile_hosted([sources / name], made, [sources], gcc, (*_FLAGS, "-c"))
+
+    settings = ("sanitizers", run_compiler(gcc, ["--version"]), _FLAGS)
+    return kept_object(Path(name).stem, settings, {**included(sources, name), **data}, folder, make)
 
 
 def system_gcc() -> Compiler:

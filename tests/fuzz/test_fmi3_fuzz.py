@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fuzzed import CATALOGUE, RECIPES, shipped_recipe, write_recipe
 from sanitizer import build_sanitized, require_sanitizer
 
 from fmu_builder.export.description_fmi3 import model_description_fmi3
@@ -158,7 +159,20 @@ class Caller:
 
 # What differs in the layer of FMI 3.0 or in the state, besides the assembly: Strings and all types; steps that are
 # discarded, fail or end the run; a force that is held over the step.
-CATALOGUE = ("ProbeFeedthrough", "ProbeStep", "ProbeClock", "PointSurface")
+OF_FMI_3 = ("ProbeFeedthrough", "ProbeStep", "ProbeClock", "PointSurface")
+ASSEMBLY = "arrays, mesh and bristles"
+OF_FMI_2 = {f"{name}, as for FMI 2.0": name for name in (*RECIPES, *CATALOGUE)}
+
+
+def model_of(which: str, folder: Path) -> Model:
+    if which == ASSEMBLY:
+        return assembly(folder)
+    if which in OF_FMI_3:
+        return load_model(find_recipe(which))
+    name = OF_FMI_2[which]
+    if name in CATALOGUE:
+        return load_model(shipped_recipe(folder, name))
+    return load_model({one: write_recipe(folder, one, text) for one, text in RECIPES.items()}[name])
 
 
 def assembly(folder: Path) -> Model:
@@ -181,10 +195,10 @@ def assembly(folder: Path) -> Model:
         return load_model(path)
 
 
-@pytest.mark.parametrize("name", ["an assembly", *CATALOGUE])
-def test_no_call_of_fmi_3_does_harm(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", [ASSEMBLY, *OF_FMI_3, *OF_FMI_2])
+def test_no_call_of_fmi_3_does_harm(which: str, tmp_path: Path) -> None:
     require_sanitizer()
-    model = load_model(find_recipe(name)) if name in CATALOGUE else assembly(tmp_path)
+    model = model_of(which, tmp_path)
     chance = random.Random(3)
     library = ctypes.CDLL(str(build_sanitized(model, 3)))
     fmu = Fmu3.of(library, model_description_fmi3(model, content_guid(model)))
@@ -203,5 +217,5 @@ def test_no_call_of_fmi_3_does_harm(name: str, tmp_path: Path) -> None:
     done = {call for call, status in answers if status == OK}
     if model.texts:
         assert {("GetString", OK), ("SetString", OK), ("SetString", ERROR)} <= answers
-    of_kind = set(CLOCK_CALLS[:6]) if name == "ProbeClock" else {"GetAdjointDerivative", "SetContinuousStates"}
+    of_kind = set(CLOCK_CALLS[:6]) if which == "ProbeClock" else {"GetAdjointDerivative", "SetContinuousStates"}
     assert {"DoStep", "SetFMUState", "DeserializeFMUState"} | of_kind <= done

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from call_machine import CallMachine
 from call_model import Fmu
-from fuzzed import built_fmu, sanitized_fmu, shipped_recipe, write_recipe
+from fuzzed import CATALOGUE, RECIPES, built_fmu, sanitized_fmu, shipped_recipe, write_recipe
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from sanitizer import require_sanitizer
@@ -19,66 +19,6 @@ CI_CALLS = 40_000
 STEPS_PER_EXAMPLE = 50
 EXAMPLES_PER_ROUND = 9
 
-# Recipes by their names, in the order of the FMUs.
-RECIPES = {
-    "PointMass": 'element = "point_mass"\n',
-    "PointSurface": """\
-element = "point_surface"
-
-[surface]
-kind = "plane"
-
-[structure]
-coupling = false
-
-[start]
-C_F = "1e5 N/m"
-C_r = 0.5
-K_fr = 0.3
-""",
-    "Ball": """\
-connections = [["ball.p", "floor.point"]]
-
-[parts]
-ball = "PointMass"
-floor = "PointSurface"
-
-[expose]
-outputs = { height = "ball.p.r[3]", push = "ball.p.f" }
-inputs = { base = "floor.surface.r" }
-""",
-    "ThreePoints": """\
-element = "point_surface"
-
-[surface]
-kind = "plane"
-x = ["-1 m", "1 m"]
-y = ["-1 m", "1 m"]
-
-[structure]
-points = 3
-coupling = false
-
-[start]
-C_F = "1e5 N/m"
-C_r = 0.3
-K_fr = 0.4
-""",
-}
-
-# Recipes of the catalogue that the sanitizers see besides: every kind of memory and of event there is.
-CATALOGUE = (
-    "CamChainLiftOff",
-    "EccentricCam",
-    "GuideRail",
-    "ImpactDamper",
-    "Pendulum",
-    "PointDisc",
-    "PrescribedMotion",
-    "RigidBlock",
-    "TwoPointSurface",
-    "TwoDPointXY",
-)
 GROUPS = ((), CATALOGUE[::2], CATALOGUE[1::2])  # those above, and two of the catalogue: for two processes
 
 

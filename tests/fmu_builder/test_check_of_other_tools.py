@@ -1,18 +1,24 @@
-"""FMUs that pythonfmu and fmpy write break the rules that they break, and no others."""
+"""FMUs that pythonfmu, fmpy and a developer in C write break the rules that they break, and no others.
+
+Neither fmpy nor its documentation holds an FMU of a pendulum: c_pendulum.c is one by hand, which fmpy runs."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fmpy import read_model_description
+from c_pendulum import ALSO, ANGLE, GRAVITY, LENGTH, MISTAKES, SLIPS, c_pendulum
+from fmpy import read_model_description, simulate_fmu
 from fmpy.container_fmu.cli import create_container_fmu
 from fmpy.container_fmu.config import Component, Configuration
 from fmpy.model_description import CoSimulation, DefaultExperiment, ModelDescription, ModelVariable, Unknown
+from fmpy.validation import validate_fmu
 from pythonfmu.builder import FmuBuilder
 from pythonfmu.csvbuilder import CsvFmuBuilder
+from scipy.special import ellipk
 
 from fmu_builder import run
 from fmu_builder.check.report import CheckReport, check_fmu
@@ -82,6 +88,45 @@ def test_a_table_of_pythonfmu_breaks_the_rules_of_its_calls_alone(tmp_path: Path
     table.write_text("t, force [REAL]\n0.0, 1.0\n1.0, 2.0\n", encoding="utf-8")
     errors, warnings = levels(check_fmu(CsvFmuBuilder.build_FMU(table, dest=tmp_path)))
     assert errors == {"B05"} and warnings <= HABITS
+
+
+# ---- a pendulum in C -------------------------------------------------------------------------------------------------
+
+
+def test_a_pendulum_in_c_breaks_no_rule_and_fmpy_finds_no_problem(tmp_path: Path) -> None:
+    fmu = c_pendulum(tmp_path)
+    report = check_fmu(fmu)
+    assert (report.findings, report.notes) == ((), ())
+    assert validate_fmu(str(fmu)) == []
+
+
+@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
+def test_the_pendulum_in_c_is_back_after_the_period_of_the_closed_form(kind: str, tmp_path: Path) -> None:
+    """4 K(sin(phi_0/2)) sqrt(l/g), 1.6 % more than that of small angles."""
+    period = 4.0 * ellipk(math.sin(ANGLE / 2.0) ** 2) * math.sqrt(LENGTH / GRAVITY)
+    assert period / (2.0 * math.pi * math.sqrt(LENGTH / GRAVITY)) == pytest.approx(1.016, abs=5e-4)
+    settings: dict[str, Any] = {"stop_time": period, "output_interval": period / 200, "relative_tolerance": 1e-11}
+    swung = simulate_fmu(str(c_pendulum(tmp_path)), fmi_type=kind, output=["phi", "omega", "x"], **settings)
+    back, speed = swung["phi"][-1], np.abs(swung["omega"]).max()
+    assert swung["time"][-1] == pytest.approx(period, abs=1e-12)
+    assert back == pytest.approx(ANGLE, abs=1e-8) and swung["phi"][100] == pytest.approx(-ANGLE, abs=1e-8)
+    assert speed == pytest.approx(2.0 * math.sqrt(GRAVITY / LENGTH) * math.sin(ANGLE / 2.0), abs=1e-7)
+    np.testing.assert_allclose(swung["x"], LENGTH * np.sin(swung["phi"]), rtol=0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("mistake", "rule"), MISTAKES.items())
+def test_a_mistake_in_the_c_of_a_pendulum_is_named_with_its_rule_alone(mistake: str, rule: str, tmp_path: Path) -> None:
+    report = check_fmu(c_pendulum(tmp_path, mistake))
+    assert levels(report) == ({rule}, set()) and report.notes == ()
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_in_the_description_of_a_pendulum_is_named_with_its_rule(slip: str, tmp_path: Path) -> None:
+    report = check_fmu(c_pendulum(tmp_path, slip=slip))
+    assert levels(report) == ({slip} | ALSO.get(slip, set()), set()) and report.notes == ()
+
+
+# ---- containers of fmpy ----------------------------------------------------------------------------------------------
 
 
 def container(folder: Path, fmu: Path, fmi: Fmi) -> Path:

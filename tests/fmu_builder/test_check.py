@@ -275,9 +275,7 @@ def test_an_fmu_of_another_tool_fails_for_the_right_reasons(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "recipe", ["PointMass", "PointSurface", "TwoDBody", "PendulumOnFloor", "SliderCrank", "NFourBar"]
-)
+@pytest.mark.parametrize("recipe", [path.stem for path in catalogue()])
 def test_an_fmu_of_the_catalogue_breaks_no_rule_when_it_is_called(recipe: str) -> None:
     report = check_fmu(host_fmu(shipped("fmus") / f"{recipe}.toml"))
     assert (report.findings, report.notes) == ((), ())

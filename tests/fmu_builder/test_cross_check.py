@@ -18,7 +18,8 @@ from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import host_platform
-from fmu_builder.paths import find_recipe, own_version
+from fmu_builder.model.loader import load_model
+from fmu_builder.paths import catalogue, find_recipe, own_version
 
 TEXT = """
 connections = [["first.y", "second.u"], ["third.p.r[1]", "first.u"]]
@@ -208,6 +209,33 @@ def test_inputs_of_a_system_are_written_and_then_there_is_no_model_exchange(
     readme = reference.with_name("README.md").read_text()
     assert f"exported by fmu-builder {own_version()}\n" in readme and "in the FMU. License of the FMU: BSD" in readme
     assert "cs/SliderMass_in.csv" not in kinds and "me/Gain_ref.csv" not in kinds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [path.stem for path in catalogue()])
+def test_the_catalogue_is_exported_and_fmpy_gets_the_references(name: str, tmp_path: Path) -> None:
+    """In a hundred points or all there are, to the tolerance that the export states: differences of the two masters in
+    the times of steps, of their rounding, grow from bounce to bounce of a ball."""
+    experiment = load_model(find_recipe(name)).experiment
+    steps = max(1, round(experiment.stop / experiment.step / 100))
+    files = export(tmp_path, name, "--platform", host_platform(), "--output-step", f"{steps * experiment.step!r} s")
+    kinds = {place.split("/")[0]: path for place, path in files.items() if place.endswith("_ref.csv")}
+    assert kinds.keys() == {"cs", "me"} and not any(place.endswith("_in.csv") for place in files)
+    reference = kinds["cs"]
+    options, expected = read_ref_opt_file(reference.with_name(f"{name}_ref.opt")), read_csv(reference)
+    assert 5 <= len(expected) < 300 and np.array_equal(expected, read_csv(kinds["me"]))
+    signals = list(expected.dtype.names[1:])
+    found = simulate_fmu(
+        str(reference.with_name(f"{name}.fmu")),
+        stop_time=options["StopTime"],
+        step_size=options["StepSize"],
+        output_interval=options["StepSize"],
+        output=signals,
+        validate=False,
+    )[::steps]
+    for signal in signals:
+        allowed = options["RelTol"] * max(1.0, np.abs(expected[signal]).max())
+        np.testing.assert_allclose(found[signal], expected[signal], rtol=0.0, atol=allowed, err_msg=signal)
 
 
 def test_a_given_fmu_has_to_be_for_fmi_2_and_for_the_platform(tmp_path: Path) -> None:

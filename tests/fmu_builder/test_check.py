@@ -135,6 +135,15 @@ def check_catalogue(recipe: str, folder: Path) -> None:
     assert check_fmu(written(folder, data, f"{recipe}.fmu")).findings == ()
 
 
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files, of which a check leaves none."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
 # ---- what is no FMU --------------------------------------------------------------------------------------------------
 
 LAUGHS = b"""<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">
@@ -177,6 +186,33 @@ def test_a_truncated_archive_and_a_bomb_are_refused(tmp_path: Path) -> None:
         check_fmu(path)
 
 
+@pytest.mark.parametrize("command", ["check", "record", "run"])
+def test_what_is_no_fmu_ends_each_command_with_a_message_and_leaves_nothing(
+    command: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = pack(whole())
+    unpacked = tmp_path / "Bomb.fmu"
+    with zipfile.ZipFile(unpacked, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(DESCRIPTION, bytes(64 * 2**20))
+    for name, content in (
+        ("Cut.fmu", data[: len(data) // 2]),
+        ("Empty.fmu", b""),
+        ("Laughs.fmu", pack({DESCRIPTION: LAUGHS})),
+        ("Nothing.fmu", pack({"readme.txt": b"a"})),
+    ):
+        written(tmp_path, content, name)
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    for name in ("Bomb.fmu", "Cut.fmu", "Empty.fmu", "Laughs.fmu", "Nothing.fmu"):
+        monkeypatch.setattr("sys.argv", ["fmu-builder", command, name])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        assert (ended.value.code, said.out) == (2, ""), name
+        assert said.err.startswith(f"error: {name}: ") and "Traceback" not in said.err and len(said.err) < 500
+        assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_an_invalid_description_is_named_once_and_the_rest_is_not_checked(tmp_path: Path) -> None:
     files = whole()
     files[DESCRIPTION] = files[DESCRIPTION].replace(b'valueReference="7"', b'valueReference="x"')
@@ -186,15 +222,6 @@ def test_an_invalid_description_is_named_once_and_the_rest_is_not_checked(tmp_pa
 
 
 # ---- calls -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for temporary files, of which a check leaves none."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    return folder
 
 
 def test_an_fmu_of_which_the_calls_break_no_rule_is_whole(tmp_path: Path, temporary: Path) -> None:

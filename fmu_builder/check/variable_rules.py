@@ -127,8 +127,8 @@ def _start_in_bounds(v: Scalar) -> str | None:
     start = v.number("start")
     assert start is not None
     if (low is not None and start < low) or (high is not None and start > high):
-        at_least, at_most = ("-" if one is None else f"{one:g}" for one in (low, high))
-        return f"start {v.start} of {v} is outside of min {at_least} and max {at_most}"
+        bounds = [f"{name} {bound:g}" for name, bound in (("min", low), ("max", high)) if bound is not None]
+        return f"start {v.start} of {v} is outside of {' and '.join(bounds)}"
     return None
 
 

@@ -126,6 +126,11 @@ def test_a_slip_in_the_description_of_a_pendulum_is_named_with_its_rule(slip: st
     assert levels(report) == ({slip} | ALSO.get(slip, set()), set()) and report.notes == ()
 
 
+def test_a_start_value_outside_of_its_one_bound_is_named_with_that_bound(tmp_path: Path) -> None:
+    report = check_fmu(c_pendulum(tmp_path, slip="V10"), timeout=None)
+    assert [finding.found.what for finding in report.findings] == ["start 0.8 of 'l' is outside of min 1"]
+
+
 # ---- containers of fmpy ----------------------------------------------------------------------------------------------
 
 

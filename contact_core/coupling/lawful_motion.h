@@ -37,6 +37,7 @@ typedef struct {
     double moved CC_IN(0, 202), steady CC_IN(0, 200);
     double held CC_IN(0, 1);  /* 1: a is P/M */
     double pushed CC_IN(0, 1); /* 1: a has changed, so only a held mass is followed */
+    double lag CC_IN(0, 2);   /* with which a was found */
 } CcLawfulMotion;
 
 /* The bodies beside the contact: a mass, held or free, and the load P on it, N. */
@@ -103,8 +104,12 @@ CC_API double cc_lawful_force(CcLawfulMotion *m, const CcPortLaw *law, const CcI
         return m->samples = 0.0;
     m->samples += 1.0;
     m->a = a;
-    m->steady = known && W > 0.0 && m->held == held ? m->steady + 1.0 : 0.0;
-    m->held = held;
+    if (m->lag != lag) /* another lag, another a */
+        m->steady = m->pushed = 0.0, m->samples = m->moved > 0.0 ? 0.0 : m->samples;
+    m->steady = known && W > 0.0 && m->held == held && m->lag == lag ? m->steady + 1.0 : 0.0;
+    m->held = held, m->lag = lag;
+    if (m->samples == 0.0)
+        return 0.0;
     if (m->steady > 1.0 && cc_slip_moves_normal(law, at))
         return m->samples = 0.0;
     if (m->steady > 1.0 && change > CC_LAWFUL_STEADY * W * largest)

@@ -396,7 +396,8 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
             h->whitened[k] = s->quiet ? 0.0 : keep * h->whitened[k] + product[k];
         if (active)
             cc_learn(m, h, rows[L], Dy, s->W, s->late);
-        if (m->contact > CC_MODEL_SIZE && m->learned > CC_MODEL_SIZE + 1.0 && h->rest < CC_MODEL_KNOWN * m->free)
+        int shown = !s->late && m->contact > CC_MODEL_SIZE && m->learned > CC_MODEL_SIZE + 1.0;
+        if (shown && h->rest < CC_MODEL_KNOWN * m->free)
             h->error = cc_min(h->error, h->rest); /* what an earlier p missed says nothing of this one */
     }
     if (!s->given)

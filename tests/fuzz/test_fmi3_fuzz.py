@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import random
+from contextlib import chdir
 from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
@@ -185,13 +186,13 @@ def assembly(folder: Path) -> Model:
             places = "\n".join("vertex {} {} {}".format(*place) for place in (a, b, (0.0, 0.0, 0.5)))
             file.write(f"facet normal 0 0 0\nouter loop\n{places}\nendloop\nendfacet\n")
         file.write("endsolid roof\n")
-    mesh = {"kind": "mesh", "file": str(folder / "roof.stl"), "unit": "m", "open": True}
+    mesh = {"kind": "mesh", "file": "roof.stl", "unit": "m", "open": True}
     stiff = {"C_F": "1e5 N/m", "C_r": 0.5, "K_fr": 0.3}
     roof = Recipe(element="point_surface", surface=mesh, structure={"bristle": True}, start=stiff)
     parts: dict[str, Any] = {"ball": "PointMass", "roof": roof}
     limited = {"solver.max_substeps": 100}
     document = Assembly(name="Arrays", arrays=True, parts=parts, connections=[("ball.p", "roof.point")], start=limited)
-    with as_file(document) as path:
+    with chdir(folder), as_file(document) as path:
         return load_model(path)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import tempfile
 from pathlib import Path
 
 from fmu_builder.check.findings import DESCRIPTION
 from fmu_builder.export.fmu import pack
-from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, fmi_headers, host_platform
-from fmu_builder.paths import shipped
+from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from tests.fmu_builder import freestanding
 
 WHOLE = "0"
 FAULTS = {  # by rule, the letters that break it
@@ -66,18 +64,9 @@ _DESCRIPTION = f"""<fmiModelDescription fmiVersion="2.0" modelName="Broken" guid
 </fmiModelDescription>"""
 
 
-@functools.cache
 def library() -> bytes:
     """broken.c for this machine."""
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    base = shipped("contact_core") / "base"
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / f"Broken{PLATFORMS[host_platform()].suffix}"
-        sources = [Path(__file__).with_name("broken.c"), base / "freestanding.c"]
-        include = [base / "freestanding_include", fmi_headers()]
-        compile_hosted(sources, target, include, compiler, ["-ffreestanding", "-nostdlib"])
-        return target.read_bytes()
+    return freestanding.library("broken.c", "Broken")
 
 
 def broken_behaviour(folder: Path, fault: str, data: bytes | None = None) -> Path:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from fmu_builder.check.findings import DESCRIPTION
 from fmu_builder.export.fmu import pack
-from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, fmi_headers, host_platform
-from fmu_builder.paths import shipped
+from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from tests.fmu_builder import freestanding
 
 LENGTH, GRAVITY, ANGLE = 0.8, 9.81, 0.5  # m, m/s2, rad: start values
 RIGHT = "0"
@@ -83,18 +81,9 @@ SLIPS = {  # rule -> what is replaced in modelDescription.xml, and by what
 ALSO = {"S04": {"S08"}}  # what is no state any more cannot be depended on
 
 
-@functools.cache
 def library() -> bytes:
     """c_pendulum.c for this machine; it needs nothing of the system."""
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    base = shipped("contact_core") / "base"
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / f"Pendulum{PLATFORMS[host_platform()].suffix}"
-        sources = [Path(__file__).with_name("c_pendulum.c"), base / "freestanding.c"]
-        include = [base / "freestanding_include", fmi_headers()]
-        compile_hosted(sources, target, include, compiler, ["-ffreestanding", "-nostdlib"])
-        return target.read_bytes()
+    return freestanding.library("c_pendulum.c", "Pendulum")
 
 
 def c_pendulum(folder: Path, mistake: str = RIGHT, slip: str = "") -> Path:

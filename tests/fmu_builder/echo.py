@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import tempfile
 from pathlib import Path
 
 from fmu_builder.check.findings import DESCRIPTION
 from fmu_builder.export.fmu import pack
-from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, fmi_headers, host_platform
-from fmu_builder.paths import shipped
+from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from tests.fmu_builder import freestanding
 
 _CAN = 'canGetAndSetFMUstate="true" canSerializeFMUstate="true" providesDirectionalDerivative="true"'
 _PARAMETER = 'causality="parameter" variability'
@@ -38,18 +36,9 @@ XML = f"""<fmiModelDescription fmiVersion="2.0" modelName="Echo" guid="GUID" num
 </fmiModelDescription>"""
 
 
-@functools.cache
 def library(platform: str = "") -> bytes:
     """echo.c for a platform, by default this machine's."""
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    base = shipped("contact_core") / "base"
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / f"Echo{PLATFORMS[platform or host_platform()].suffix}"
-        sources = [Path(__file__).with_name("echo.c"), base / "freestanding.c"]
-        include = [base / "freestanding_include", fmi_headers()]
-        compile_hosted(sources, target, include, compiler, ["-ffreestanding", "-nostdlib"], platform or None)
-        return target.read_bytes()
+    return freestanding.library("echo.c", "Echo", platform)
 
 
 def echo_fmu(folder: Path, guid: str = "e", *, files: dict[str, bytes] | None = None) -> Path:

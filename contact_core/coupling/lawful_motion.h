@@ -46,7 +46,7 @@ typedef struct {
     double load;
 } CcLoadedMass;
 
-/* Of a free one the a of the sample stays, to the bit. */
+/* 1 if a spring or a damper holds the mass; else the a and W of the sample describe it. */
 CC_API int cc_is_held(const CcLoadedMass *on) { return on->body.stiffness != 0.0 || on->body.damping != 0.0; }
 
 /* What presses the mass on at x, w, N. */

@@ -92,7 +92,7 @@ _NO_UNWIND_TABLES = ("-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
 _LITTLE_SPARE_ROOM = ("-Wl,-headerpad,40",)  # hexadecimal
 # Pairing scalars into vectors takes 60 % of the time of compiling dual numbers for ARM and makes them no faster.
 # Unrolled loops make a library 10 % larger, and no faster either.
-_SMALL_AND_FAST_TO_COMPILE = ("-fno-slp-vectorize", "-fno-unroll-loops")
+SMALL_AND_FAST_TO_COMPILE = ("-fno-slp-vectorize", "-fno-unroll-loops")
 # What zig would compile once for each platform and level of optimization, in 4 s of a processor: arithmetic that the
 # language of the physics has no use for.
 _NO_RUNTIME = ("-rtlib=none",)
@@ -324,7 +324,7 @@ def _fmu_flags(target: str, compiler: Compiler) -> list[str]:
     """How the C of an FMU is compiled for a target."""
     options: tuple[str, ...] = _NO_UNWIND_TABLES if "macos" in target else ()
     if compiler.cross:
-        options += _SMALL_AND_FAST_TO_COMPILE
+        options += SMALL_AND_FAST_TO_COMPILE
     elif "aarch64" in target:
         options += _NO_LIBGCC_ATOMICS
     return [

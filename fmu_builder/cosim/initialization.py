@@ -11,7 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from fmu_builder.cosim.link import not_finite
-from fmu_builder.cosim.scenario_inputs import Signal, Start
+from fmu_builder.cosim.scenario_inputs import Signal, Start, in_fmu
 from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, OK, WARNING, Slave, SlaveDescription
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.model.connectable import Node
@@ -58,7 +58,7 @@ class Initialization:
                     known = self.descriptions[name].variables[variable]
                     if (known.causality == "input") == inputs:
                         try:
-                            slave.set(known, value)
+                            slave.set(known, in_fmu(known, value))
                             problems += _bound_problems(model, variable, value, where)
                         except SlaveError as error:
                             if slave.status not in (DISCARD, ERROR):

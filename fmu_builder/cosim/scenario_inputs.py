@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,10 @@ from fmu_builder.model.given_values import start_of
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario, Drive
 from fmu_builder.model.vectors import flat, vector_of
-from fmu_builder.units import Unit, parse_unit
+from fmu_builder.units import Unit, dimension_text, parse_unit
 
 Start = float | str
+T = TypeVar("T", float, Start, NDArray[np.float64])
 
 
 def start_values(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription]) -> dict[str, dict[str, Start]]:
@@ -78,11 +80,38 @@ def start_value(variable: SlaveVariable, value: bool | int | float | str, where:
 
 
 def unit_of(variable: SlaveVariable) -> Unit:
-    """The unit of a Real; one that is unknown here takes plain numbers only, as others than Reals do."""
+    """The unit of a Real, as its FMU defines it, else as its name is known here; one that is unknown takes plain
+    numbers only, as others than Reals do."""
+    if variable.defined is not None:
+        return variable.defined
     try:
         return parse_unit(variable.unit)
     except InputError:
         return parse_unit("1")
+
+
+def in_fmu(variable: SlaveVariable, value: T) -> T:
+    """A value in SI as its FMU has it, in the unit that it declares."""
+    unit = unit_of(variable) if variable.type == "Real" and not isinstance(value, str) else None
+    if unit is None or (unit.factor, unit.offset) == (1.0, 0.0):
+        return value
+    return (value - _offset(variable, unit)) / unit.factor  # type: ignore[operator]
+
+
+def in_si(variable: SlaveVariable, value: float) -> float:
+    """A value of an FMU, in the unit that it declares, in SI."""
+    unit = unit_of(variable)
+    return value * unit.factor + _offset(variable, unit)
+
+
+def _offset(variable: SlaveVariable, unit: Unit) -> float:
+    return 0.0 if variable.relative else unit.offset
+
+
+def si_unit(variable: SlaveVariable) -> str:
+    """The name of the unit of values in SI."""
+    unit = unit_of(variable)
+    return variable.unit if (unit.factor, unit.offset) == (1.0, 0.0) else dimension_text(unit)
 
 
 _BLOCK = 1024  # steps that a law is evaluated for at once
@@ -90,8 +119,8 @@ _BLOCK = 1024  # steps that a law is evaluated for at once
 
 @dataclass(frozen=True)
 class LawSignal:
-    """A driven Real that follows a law of the time t, s, or its derivative.   start, step: of the run, s; times on this
-    grid cost a look-up."""
+    """A driven Real that follows a law of the time t, s, or its derivative; values are in the unit of its FMU.   start,
+    step: of the run, s; times on this grid cost a look-up."""
 
     node: Node
     variable: SlaveVariable
@@ -121,7 +150,7 @@ class LawSignal:
 
     def _values(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         found = evaluate(self.law, Laws(), {"t": t}, by="t")
-        return found.slope if self.is_slope else found.value
+        return in_fmu(self.variable, found.slope if self.is_slope else found.value)
 
     def values(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         """As `at`, to the bit, of times on the grid of steps that do not decrease."""
@@ -135,8 +164,8 @@ class LawSignal:
 
 @dataclass(frozen=True)
 class TableSignal:
-    """A driven input over time: Reals linear between the points, others hold; the ends hold.  A repeated time is a
-    jump."""
+    """A driven input over time, in the unit of its FMU: Reals linear between the points, others hold; the ends hold.  A
+    repeated time is a jump.   value: SI"""
 
     node: Node
     variable: SlaveVariable
@@ -150,23 +179,23 @@ class TableSignal:
     def at(self, t: float) -> float:
         k = bisect_right(self.time, t + 1e-12 * abs(t)) - 1  # t_k = start + k h may miss a point by rounding
         if k < 0:
-            return self.value[0]
+            return in_fmu(self.variable, self.value[0])
         if k == len(self.time) - 1 or self.variable.type != "Real":
-            return self.value[k]
+            return in_fmu(self.variable, self.value[k])
         share = max(t - self.time[k], 0.0) / (self.time[k + 1] - self.time[k])
-        return self.value[k] + (self.value[k + 1] - self.value[k]) * share
+        return in_fmu(self.variable, self.value[k] + (self.value[k + 1] - self.value[k]) * share)
 
     def values(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         """As `at`, to the bit."""
         time, value = np.array(self.time), np.array(self.value)
         k = np.maximum(np.searchsorted(time, times + 1e-12 * np.abs(times), side="right") - 1, 0)
         if len(time) == 1 or self.variable.type != "Real":
-            return value[k]
+            return in_fmu(self.variable, value[k])
         inside = np.minimum(k, len(time) - 2)
         length = time[inside + 1] - time[inside]
         share = np.maximum(times - time[inside], 0.0) / np.where(length > 0.0, length, 1.0)  # 0: outside, at a jump
         between = value[inside] + (value[inside + 1] - value[inside]) * share
-        return np.where((k > inside) | (times < time[0]), value[k], between)
+        return in_fmu(self.variable, np.where((k > inside) | (times < time[0]), value[k], between))
 
     def slope(self, node: Node, variable: SlaveVariable) -> TableSignal:
         """Its derivative as the signal of another variable: steps, written with repeated times; 0 outside."""

@@ -17,7 +17,7 @@ from lxml import etree
 
 from fmu_builder.cosim.call_order import ORDER, literal
 from fmu_builder.cosim.master import System
-from fmu_builder.cosim.scenario_inputs import Start, TableSignal
+from fmu_builder.cosim.scenario_inputs import Start, TableSignal, in_fmu
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.cosim.ssp import annotation
 from fmu_builder.cosim.ssp.files import MAIN, NAMESPACES
@@ -92,7 +92,7 @@ class _Writer:
         self.system, self.name, self.target = system, target, TARGETS[target]
         self.sources = _sources(system.slaves)
         self.sets = dict(zip(system.slaves, _files(list(system.slaves), ".ssv"), strict=True))
-        self.starts = {slave: dict(values) for slave, values in system.starts.items()}
+        self.starts = {slave: _in_fmu(system.slaves[slave], values) for slave, values in system.starts.items()}
         for signal in system.signals:  # what a reader without drives holds
             slave, name = signal.node
             self.starts[slave].setdefault(name, float(signal.at(system.scenario.seconds("start"))))
@@ -262,10 +262,14 @@ class _Writer:
 
 
 def parameter_set(description: SlaveDescription, values: Mapping[str, Start]) -> bytes:
-    """Start values of one FMU as a file .ssv, in the units of its variables."""
+    """Start values of one FMU, SI, as a file .ssv, in the units of its variables."""
     found = {name: unit_of(description.variables[name]) for name in values}
     units = {name: unit for name, unit in found.items() if unit is not None}
-    return _text(_parameter_set(description.variables, values, units, literals=True))
+    return _text(_parameter_set(description.variables, _in_fmu(description, values), units, literals=True))
+
+
+def _in_fmu(description: SlaveDescription, values: Mapping[str, Start]) -> dict[str, Start]:
+    return {name: in_fmu(description.variables[name], value) for name, value in values.items()}
 
 
 def _parameter_set(

@@ -232,9 +232,9 @@ def _only(reference: Trace, signals: dict[str, Tolerance]) -> Trace:
 
 
 def _tolerance(scenario: CheckedScenario, name: str, entry: ToleranceEntry, unit: str) -> Tolerance:
-    where = f"{scenario.path}: [reference] {name}"
+    where, known = f"{scenario.path}: [reference] {name}", parse_unit(unit or "1")
     return Tolerance(
-        absolute=parse_quantity(entry.absolute, parse_unit(unit or "1"), f"{where} absolute"),
+        absolute=parse_quantity(entry.absolute, known, f"{where} absolute", is_difference=True) / known.factor,
         relative=entry.relative,
         time=parse_quantity(entry.time, parse_unit("s"), f"{where} time"),
     )

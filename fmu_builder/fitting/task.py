@@ -16,9 +16,9 @@ from fmu_builder.cosim.mapped_comparison import check_overlap, interpolated, wit
 from fmu_builder.cosim.master import System, load_scenario, system_of
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
 from fmu_builder.cosim.overrides import overridden
-from fmu_builder.cosim.recorder import is_signal, unit_of_signal
+from fmu_builder.cosim.recorder import is_signal
 from fmu_builder.cosim.repeated import RepeatedRun
-from fmu_builder.cosim.scenario_inputs import Start, start_values
+from fmu_builder.cosim.scenario_inputs import Start, si_unit, start_values, unit_of
 from fmu_builder.cosim.validation import system_path
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, collected, did_you_mean, listed
 from fmu_builder.fitting.tables import Fit, FitMeasurement, read_fit
@@ -306,16 +306,16 @@ class FitTask:
         found: list[float] = []
         for key in ("start", "min", "max"):
             with collected(problems):
-                found.append(number(getattr(entry, key), unit_of_signal(known.unit), f"{where} {key}"))
+                found.append(number(getattr(entry, key), unit_of(known), f"{where} {key}"))
         if len(found) < 3:
             return None
         start, low, high = found
-        wrong = range_problems(where, start, low, high, known.unit)
+        wrong = range_problems(where, start, low, high, si_unit(known))
         if entry.log and min(low, high) <= 0.0:
             what = f"min = {min(low, high):g} must be greater than 0 where log = true; raise it, or remove log"
             wrong.append(Problem(f"{where} log", what))
         problems += wrong
-        return None if wrong else Parameter(name, known.unit, start, low, high, entry.log, slave, variable)
+        return None if wrong else Parameter(name, si_unit(known), start, low, high, entry.log, slave, variable)
 
     def _add_measurement(self, entry: FitMeasurement, problems: list[Problem]) -> None:
         where = f"{self.path}: [measurement {entry.file}] "

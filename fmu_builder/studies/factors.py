@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.scenario_inputs import Start, is_settable, start_value, unit_of
+from fmu_builder.cosim.scenario_inputs import Start, is_settable, si_unit, start_value, unit_of
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.model.connectable import SlaveVariable
@@ -160,7 +160,7 @@ def _target(name: str, where: str, slaves: Mapping[str, SlaveDescription]) -> tu
 def _of_variable(
     name: str, factor: Factor, where: str, targets: tuple[tuple[str, str], ...], variable: SlaveVariable
 ) -> Axis:
-    unit = variable.unit or "1"
+    unit = si_unit(variable) or "1"
     if factor.values is not None:
         values = _each(factor.values, lambda one: start_value(variable, one, where))
         if variable.literals or variable.type in ("String", "Boolean"):

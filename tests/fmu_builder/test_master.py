@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi2 import FMU2Slave
-from foreign import BODY, GAIN, foreign_fmu, without_units
+from foreign import BODY, GAIN, foreign_fmu, model_description, without_units
 
 from fmu_builder.cosim import slave as slave_module
 from fmu_builder.cosim.master import load_scenario, run
@@ -240,6 +241,44 @@ def test_progress_rises_from_0_to_1(tmp_path: Path) -> None:
     heard: list[float] = []
     run(fmu, progress=heard.append)
     assert heard[0] == 0.0 and heard[-1] == 1.0 and heard == sorted(heard)
+
+
+# ---- units -------------------------------------------------------------------------------------------------------
+
+
+def in_unit(folder: Path, name: str, unit: str, base: str) -> Path:
+    """An FMU y = u, both in a unit that it defines."""
+    variables = tuple(replace(v, unit=unit) if v.name in "uy" else v for v in GAIN)
+    text = model_description(name, variables, "g0--", bases={unit: base})
+    return foreign_fmu(folder, name, variables, "g0--", description=text)
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "last"),
+    [
+        ('start = { u = "2 m" }', 2000.0, 2000.0),
+        ('start = { u = "2 mm" }', 2.0, 2.0),
+        ("start = { u = 2 }", 2000.0, 2000.0),
+        ('drive = "2[m]*#t/1[s]"', 0.0, 4.0),
+        ("drive = { time = [0, 0.002], value = [1, 3] }", 1000.0, 3000.0),
+    ],
+)
+def test_values_are_given_in_si_and_reach_an_fmu_in_its_own_unit(
+    tmp_path: Path, given: str, first: float, last: float
+) -> None:
+    fmu = in_unit(tmp_path, "Gain", "mm", 'm="1" factor="0.001"')
+    key, _, value = given.partition(" = ")
+    start = f", start = {value}" if key == "start" else ""
+    drive = f'[drive]\n"g.u" = {value}\n' if key == "drive" else ""
+    text = f"[experiment]\nstop = 0.003\nstep = 0.001\n{drive}[slaves]\ng = {{ recipe = '{fmu}'{start} }}"
+    y = run_text(tmp_path, text).trace["g.y"]
+    assert (y[0], y[-1]) == pytest.approx((first, last), rel=1e-14)
+
+
+def test_a_temperature_is_set_with_the_offset_of_its_unit(tmp_path: Path) -> None:
+    fmu = in_unit(tmp_path, "Gain", "degC", 'K="1" offset="273.15"')
+    text = f"[experiment]\nstop = 0.002\nstep = 0.001\n[slaves]\ng = {{ recipe = '{fmu}', start = {{ u = '300 K' }} }}"
+    assert run_text(tmp_path, text).trace["g.y"][-1] == pytest.approx(26.85, rel=1e-12)
 
 
 # ---- sums --------------------------------------------------------------------------------------------------------

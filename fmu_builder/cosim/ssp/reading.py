@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from fmu_builder.cosim.scenario_inputs import in_si
 from fmu_builder.cosim.ssp import annotation
 from fmu_builder.cosim.ssp.elements import Fmu, read_structure
 from fmu_builder.cosim.ssp.files import MAIN, finite_number, open_package
@@ -162,7 +163,7 @@ _TAKES = {  # types of parameters by those of variables
 
 
 def _start(variable: SlaveVariable, value: float | bool | str, parameter: Parameter) -> float | bool | str:
-    """The start value for a variable.   Raises InputError where the type does not fit."""
+    """The start value for a variable, SI.   Raises InputError where the type does not fit."""
     if parameter.type not in _TAKES[variable.type]:
         what = f"'{parameter.name}' is of type {parameter.type}, {variable.name} of type {variable.type}"
         raise InputError(Problem(parameter.where, what))
@@ -173,7 +174,9 @@ def _start(variable: SlaveVariable, value: float | bool | str, parameter: Parame
         return items[str(value)]
     if variable.type in ("Integer", "Enumeration") and float(value) % 1.0:
         raise InputError(Problem(parameter.where, f"'{parameter.name}' becomes {value:g}, which is no whole number"))
-    return float(value) if variable.type == "Real" else int(value) if parameter.type == "Integer" else value
+    if variable.type == "Real":
+        return in_si(variable, float(value))
+    return int(value) if parameter.type == "Integer" else value
 
 
 def _experiment(

@@ -128,10 +128,8 @@ CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, const double r
     for (int L = 0; L < CC_LAGS; L++) {
         double made = cc_made(&passed, p->f[L][2]);
         ledger->made[L] += made;
-        if (L == lag) { /* for C_r near 0 what 1/(1 + d) makes of a way is no energy that went through */
-            double through = cc_abs(passed.change) + cc_abs(p->f[L][2] * (x - x_0));
-            c->added += made > through ? through : made < -through ? -through : made;
-        }
+        if (L == lag)
+            c->added += cc_made_through(made, passed.change, p->f[L][2], x_0, x);
     }
     if (quiet || off || (w >= 0.0 && w_0 < 0.0))
         cc_close_ledger(ledger);

@@ -197,6 +197,14 @@ CC_API CcPassed cc_passed(const CcPortLaw *law, double x, double w, double x_1, 
 /* Energy, J, that holding N made there. */
 CC_API double cc_made(const CcPassed *passed, double N) { return N < 0.0 ? 0.0 : passed->change - N * passed->way; }
 
+/* Of it what went through the port at most, from depth x to x_1.  For C_r near 0 a force that is held after the turn is
+ * far from the law's, and what 1/(1 + d) makes of its way is a debt to be paid back, but no energy. */
+CC_API double cc_made_through(double made, double change, double N, double x, double x_1)
+{
+    double through = cc_abs(change) + cc_abs(N * (x_1 - x));
+    return cc_clamp(made, -through, through);
+}
+
 /* Energy, J, that holding N over an interval H made: from depth and rate x, w to x_1, w_1. */
 CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
 {

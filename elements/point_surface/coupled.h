@@ -124,8 +124,9 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
     double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2];
     if (cc_largest(f) == 0.0 && x_0 <= 0.0 && x <= 0.0) /* all of it would be 0 */
         return;
-    double made = cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H);
-    double elastic = law->energy(law->data, x) - law->energy(law->data, x_0) - made; /* work of N/(1 + d) */
+    double change = law->energy(law->data, x) - law->energy(law->data, x_0);
+    double made = cc_made_through(cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H), change, N, x_0, x);
+    double elastic = change - made; /* work of N/(1 + d) */
     if (port->usable == 0.0 && e->was_on[i] != 0.0 && x <= e->D_max)
         e->energy.switched -= made; /* U was lost where the edge was passed, accept() has booked that of now */
     double rubbed, lost = work_of_friction(e, i, law, f, &rubbed);

@@ -308,9 +308,9 @@ class Master:
             for slave in slaves.values():
                 slave.close(free)
         log = tuple(entry for slave in slaves.values() for entry in slave.log)
-        mute = [
-            name for name, d in self.descriptions.items() if MODE not in d.variables
-        ]  # the others report it themselves
+        # inside a slave no force is held, and those with the group coupling report it themselves
+        holding = {source for sources in self.wiring.sources.values() for source, _ in sources}
+        mute = [name for name in holding if MODE not in self.descriptions[name].variables]
         former = _former_notes(self.scenario)
         before = (*self.scenario.notes, *self.wiring.notes, *former)
         trace = _with_outputs(trace, self.scenario.outputs)

@@ -81,18 +81,27 @@ class Built:
 def build(
     recipe: Recipe | Assembly | Path | str,
     output: Path | str | None = None,
-    platforms: Sequence[str] = ("all",),
+    platforms: str | Sequence[str] = ("all",),
     fmi: Fmi = 2,
 ) -> Path:
     """Build the FMU of a recipe for the given platforms; returns its path.
 
     recipe      a document, the path of a recipe, or its name in the catalogue
     output      a folder; by default the recipe's own, or the current one for a document and for the catalogue
-    platforms   `all`, `host`, or linux64, win64, darwin64, aarch64-linux, aarch64-darwin
+    platforms   one or several of `all`, `host`, linux64, win64, darwin64, aarch64-linux, aarch64-darwin
     fmi         2 for FMI 2.0, 3 for FMI 3.0: <Name>.fmu, <Name>_fmi3.fmu
     Without a compiler the FMU holds its sources only.  Raises InputError or ToolError; then no file was written."""
+    wanted = (platforms,) if isinstance(platforms, str) else tuple(platforms)
+    problems = []
+    if not wanted:
+        what = "names none, so the FMU would run nowhere: name 'all', 'host' or others"
+        problems.append(Problem("platforms", f"{what}; `fmu-builder build --source-only` builds the sources alone"))
+    if fmi not in (2, 3):
+        problems.append(Problem("fmi", f"{fmi!r} must be the number 2 or 3"))
+    if problems:
+        raise InputError(problems)
     with as_file(recipe) as path:
-        return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, platforms, fmi).path
+        return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, wanted, fmi).path
 
 
 def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",), fmi: Fmi = 2) -> Built:

@@ -80,6 +80,19 @@ def test_a_recipe_in_python_is_built_into_the_current_folder(empty_folder: Path)
     assert [path.name for path in empty_folder.iterdir()] == ["Floor.fmu"]
 
 
+def test_a_platform_is_given_by_its_name_alone_too(empty_folder: Path) -> None:
+    assert build(FLOOR, platforms="host") == Path("Floor.fmu")
+
+
+def test_a_build_of_another_version_or_without_a_platform_is_refused(empty_folder: Path) -> None:
+    for fmi in (1, 4, "3", None):
+        with pytest.raises(InputError, match=f"^fmi: {fmi!r} must be the number 2 or 3$"):
+            build(FLOOR, platforms="host", fmi=fmi)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^platforms: names none, .* 'all', 'host' or .* build --source-only"):
+        build(FLOOR, platforms=())
+    assert list(empty_folder.iterdir()) == []
+
+
 def test_a_scenario_in_python_runs_with_what_a_call_replaces() -> None:
     done = run(DROP, start={"floor.C_r": 1.0}, stop="0.12 s")
     v = (2.0 * 9.81 * 0.01) ** 0.5

@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from lxml import etree
 
 from fmu_builder.cli.files import find, find_scenario
-from fmu_builder.cli.mesh_info import is_mesh, write_recipe
+from fmu_builder.cli.mesh_info import is_mesh, recipe_place, write_recipe
 from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, raise_all
 from fmu_builder.export.archive import check_archive
 from fmu_builder.export.fmi3_variables import Fmi
-from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fmu
+from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fmu, fmu_name
 from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES
-from fmu_builder.files import write_whole
+from fmu_builder.files import real_place, write_whole
 from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import file_kind, is_recipe
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
@@ -60,6 +61,7 @@ def build_named(
     if references and len(names) > 1:
         raise InputError(Problem("--references", f"are of one FMU; {len(names)} are named"))
     cases = _cases(references)
+    _refuse_equal_places(names, output, assembly, fmi)
     for name in names:
         try:
             if Path(name).suffix == ".fmu" and not assembly:
@@ -98,6 +100,40 @@ def build_catalogue(
         whole = [one if isinstance(one, FmuBuilderError) else _with_references(one) for one in built]
         results += _with_live_pages(whole)
     _finish(results, as_json)
+
+
+def _refuse_equal_places(names: Sequence[str], output: Path | None, assembly: bool, fmi: Sequence[Fmi]) -> None:
+    """Raises InputError where the FMUs of two sources would be one file, on some systems at least."""
+    taken: dict[tuple[Path, str], tuple[Path, Path]] = {}
+    problems: list[Problem] = []
+    for name in names if len(names) > 1 else ():
+        with suppress(FmuBuilderError):  # which its build raises again
+            for source, target in _places(name, output, assembly, fmi):
+                key = real_place(target.parent), target.name.casefold()
+                other, written = taken.setdefault(key, (source, target))
+                if real_place(other) == real_place(source):
+                    continue
+                same = "" if written.name == target.name else f" {written}, on Windows and macOS the same file,"
+                what = f"its FMU would be {target}, and that of {other}{same} too: rename one, or build them one by one"
+                problems.append(Problem(str(source), f"{what} into folders of their own by -o"))
+    if problems:
+        raise InputError(problems)
+
+
+def _places(name: str, output: Path | None, assembly: bool, fmi: Sequence[Fmi]) -> Iterator[tuple[Path, Path]]:
+    """The file that is built from, and the FMU that is written, of each version."""
+    path = Path(name)
+    if path.suffix == ".fmu" and not assembly:
+        check_archive(path)
+        origin = read_origin(path)
+        stem, folder, fmi = path.stem if origin is None else origin.recipe.stem, Path(), fmi or (_version_of(path),)
+    else:
+        mesh = is_mesh(name) and not assembly
+        recipe = recipe_place(path) if mesh else find_scenario(name) if assembly else find(name, "a recipe")
+        path = path if mesh else recipe
+        stem, folder = recipe.stem, Path() if is_shipped(recipe) else recipe.parent
+    for version in fmi or (2,):
+        yield path, (folder if output is None else output) / fmu_name(stem, version)
 
 
 def _cases(names: Sequence[str]) -> list[Path]:

@@ -49,13 +49,18 @@ def show_mesh(path: Path, unit: str, as_json: bool) -> None:
         line(f"\n{_recipe(path, unit, mesh.is_closed)}")
 
 
+def recipe_place(path: Path) -> Path:
+    """Of the recipe that belongs to a mesh."""
+    name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
+    return path.with_name(f"{'part_' if name[0].isdigit() else ''}{name}.toml")
+
+
 def write_recipe(path: Path, unit: str) -> Path:
     """Write the recipe of a point in contact with a mesh beside its file, and return its place.
 
     Raises InputError if the mesh is refused, or if another recipe lies there."""
     read_mesh(path, _metres(unit))
-    name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
-    recipe = path.with_name(f"{'part_' if name[0].isdigit() else ''}{name}.toml")
+    recipe = recipe_place(path)
     text = _recipe(path, unit, is_closed=True) + "\n"
     if not is_file(recipe):
         write_whole(recipe, text)

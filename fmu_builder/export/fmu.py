@@ -120,7 +120,12 @@ def build_model_fmu(
 
 def file_name(model: Model, fmi: Fmi) -> str:
     """That of the FMU: both versions of one model may lie in one folder."""
-    return f"{model.name}{FMI3_SUFFIX if fmi == 3 else ''}.fmu"
+    return fmu_name(model.name, fmi)
+
+
+def fmu_name(name: str, fmi: Fmi) -> str:
+    """As `file_name`, of the name of a model."""
+    return f"{name}{FMI3_SUFFIX if fmi == 3 else ''}.fmu"
 
 
 def _build_files(

@@ -299,6 +299,37 @@ def test_faults_of_all_recipes_are_told_and_the_others_are_built(drop: Command, 
     assert files(tmp_path) == {"Floor.toml", "Soft.toml", "drop.toml", "Floor.fmu"}
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("a/M.toml", "b/M.toml"), "b/M.toml: its FMU would be out/M.fmu, and that of a/M.toml too: rename one"),
+        (("a/M.toml", "m.toml"), "m.toml: its FMU would be out/m.fmu, and that of a/M.toml out/M.fmu, on Windows and"),
+        (("M.fmu", "a/M.toml"), "a/M.toml: its FMU would be out/M.fmu, and that of M.fmu too"),
+        (("a/M.toml", "M.stl"), "M.stl: its FMU would be out/M.fmu, and that of a/M.toml too"),
+        (("a/M.toml", "M_fmi3.toml", "--fmi", "2,3"), "M_fmi3.toml: its FMU would be out/M_fmi3.fmu, and that of"),
+    ],
+)
+def test_recipes_whose_fmus_would_be_one_file_are_refused_before_a_build(
+    drop: Command, tmp_path: Path, names: tuple[str, ...], said: str
+) -> None:
+    for name in ("a/M.toml", "b/M.toml", "m.toml", "M_fmi3.toml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('element = "point_mass"\n', encoding="utf-8")
+    (tmp_path / "M.stl").touch()
+    if "M.fmu" in names:
+        assert drop("build", "a/M.toml", "-o", ".", "--source-only").code == 0
+    text = refused(drop, tmp_path, 2, "build", *names, "-o", "out", "--source-only")
+    assert said in text.replace("\\", "/") and text.endswith("one by one into folders of their own by -o\n")
+
+
+def test_recipes_of_one_name_are_built_each_into_its_folder(drop: Command, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "M.toml").write_text('element = "point_mass"\n', encoding="utf-8")
+    assert drop("build", "a/M.toml", "b/M.toml", "a/M.toml", "--source-only").code == 0
+    assert {"a/M.fmu", "b/M.fmu"} <= files(tmp_path)
+
+
 @pytest.mark.slow
 def test_the_catalogue_is_built_at_once(drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three recipes, two of them faulty: what is wrong with both is shown, and the third is there.  It is built as

@@ -1,8 +1,8 @@
-"""Words of C and of FMI that no name of a variable may be."""
+"""Words of C and of FMI that names may not be."""
 
 from __future__ import annotations
 
-C_KEYWORDS = frozenset(
+WORDS_OF_C = frozenset(
     [
         "auto",
         "break",
@@ -38,7 +38,6 @@ C_KEYWORDS = frozenset(
         "void",
         "volatile",
         "while",
-        "der",
-        "time",
     ]
 )
+C_KEYWORDS = WORDS_OF_C | {"der", "time"}  # that no name of a variable may be

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from lxml import etree
 
+from fmu_builder.c_names import WORDS_OF_C
 from fmu_builder.check.document import Fmu
 from fmu_builder.check.findings import Found, Rule
 from fmu_builder.errors import InputError
@@ -18,10 +19,6 @@ from fmu_builder.units import BASES, parse_unit, unit_of_fmi
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-_KEYWORDS = (
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
-)
 _DOUBLES = ("min", "max", "nominal", "start", "factor", "offset", "startTime", "stopTime", "tolerance", "stepSize")
 
 
@@ -63,7 +60,7 @@ def _guid(fmu: Fmu) -> Iterator[Found]:
 def _identifier(fmu: Fmu) -> Iterator[Found]:
     for one in fmu.interfaces:
         name = one.get("modelIdentifier", "")
-        if not _IDENTIFIER.fullmatch(name) or name in _KEYWORDS.split():
+        if not _IDENTIFIER.fullmatch(name) or name in WORDS_OF_C:
             yield Found(f"modelIdentifier '{name}' of {one.tag} is no identifier of C", one.sourceline or 0)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fmu_builder.c_names import C_KEYWORDS
+from fmu_builder.c_names import C_KEYWORDS, WORDS_OF_C
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.laws.check import RESERVED
 from fmu_builder.model.declaration import Choices, Declaration, Variable, plain, unmet, value_text
@@ -44,6 +44,9 @@ def name_problems(path: Path) -> list[Problem]:
     if not IDENTIFIER.fullmatch(path.stem):
         what = f"the file stem '{path.stem}' is the model identifier, so it must be a C identifier"
         return [Problem(str(path), what)]
+    if path.stem in WORDS_OF_C:
+        what = f"the file stem '{path.stem}' is the model identifier, and a keyword of C, which no identifier may be"
+        return [Problem(str(path), f"{what}; rename the file")]
     if path.stem.casefold() in DEVICES:
         what = f"'{path.stem}' is the name of a device on Windows, where no FMU of this name can be unpacked"
         return [Problem(str(path), f"{what}; rename the file")]

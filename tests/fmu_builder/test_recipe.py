@@ -304,6 +304,15 @@ def test_names_of_devices_on_windows_are_refused(tmp_path: Path, name: str) -> N
             load_model(path)
 
 
+@pytest.mark.parametrize("name", ["int", "while"])
+def test_keywords_of_c_are_refused_as_names_of_recipes(tmp_path: Path, name: str) -> None:
+    for text in ('element = "point_mass"\n', '[parts]\na = "PointMass"\n'):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=rf"{name}\.toml: .* '{name}' is .* a keyword of C, .*; rename the file"):
+            load_model(path)
+
+
 def test_an_input_error_shows_no_traceback_of_pydantic(tmp_path: Path) -> None:
     path = tmp_path / "Tip.toml"
     path.write_text('[parts]\na = "PointMass"\nwrong = 1\n', encoding="utf-8")

@@ -12,12 +12,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError, WithJsonSchema
 
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
+
+
+def _factor(value: float) -> float:
+    if value == 0.0:
+        raise rule("must not be 0, which would make every value of the column the same; leave it out for 1")
+    return value
 
 
 class ColumnEntry(TableModel):
@@ -27,7 +33,9 @@ class ColumnEntry(TableModel):
     unit: str | None = Field(
         default=None, description="of the column; without it that of its header, else that of the signal"
     )
-    scale: FiniteFloat = Field(default=1.0, description="what the column is multiplied by; -1 turns its sign")
+    scale: Annotated[FiniteFloat, AfterValidator(_factor)] = Field(
+        default=1.0, description="what the column is multiplied by, not 0; -1 turns its sign"
+    )
     offset: Quantity = Field(default=0.0, description="what is added then, in the unit of the signal")
     deviation: Quantity | None = Field(
         default=None,

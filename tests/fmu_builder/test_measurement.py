@@ -175,6 +175,13 @@ def test_a_file_of_a_thousand_faults_shows_twenty(tmp_path: Path) -> None:
     assert str(caught.value.problems[-1]) == "and 980 further faults"
 
 
+@pytest.mark.parametrize("scale", ["0", "-0.0"])
+def test_a_scale_of_0_is_refused(tmp_path: Path, scale: str) -> None:
+    (tmp_path / "map.toml").write_text(f'[columns]\nz = {{ signal = "ball.height", scale = {scale} }}\n')
+    with pytest.raises(InputError, match=r"map.toml: \[columns.z\] scale: .* must not be 0"):
+        read_map(tmp_path / "map.toml")
+
+
 def test_unknown_keys_of_a_map_are_refused(tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_text('tme = "t"\n[columns]\nz = { signl = "ball.height" }\nv = 3\n')
     with pytest.raises(InputError) as caught:

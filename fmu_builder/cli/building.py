@@ -217,6 +217,9 @@ def _build(
     """With the references of the cases, or of the catalogue."""
     if not cases:
         return _with_references(_build_plain(path, output, platforms, assembly, fmi))
+    from fmu_builder.cosim.reference_files import check_recipes
+
+    check_recipes(cases, path)
     folder = output if output is not None else Path.cwd() if is_shipped(path) else path.parent
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as place:  # cases that do not fit leave nothing behind
         built = _with_references(_build_plain(path, Path(place), platforms, assembly, fmi), cases)

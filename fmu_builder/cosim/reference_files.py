@@ -27,9 +27,10 @@ from fmu_builder.cosim.ssp_writing import parameter_set
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.export.fmu import pack
+from fmu_builder.export.fmu import FMI3_SUFFIX, pack
 from fmu_builder.files import write_whole
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
+from fmu_builder.paths import find_recipe
 
 FOLDER = "extra/org.fmi-standard.fmi-ls-ref"
 ABOUT = "documentation/fmi-ls-ref.txt"
@@ -76,6 +77,33 @@ def own_cases(fmu: Path, model_name: str) -> list[Path]:
 def _driven(case: Path) -> set[str]:
     """The variables that a case of one slave drives."""
     return {name.partition(".")[2] for name in read_scenario(case).drive}
+
+
+def check_recipes(cases: Iterable[Path], recipe: Path) -> None:
+    """Raises InputError where the only slave of a case is not of the recipe, or scenario, that an FMU is built from.
+
+    An .fmu is compared by its name: it may be the one that is built."""
+    problems: list[Problem] = []
+    for case in cases:
+        slaves = read_scenario(case).slaves
+        for slave, entry in slaves.items() if len(slaves) == 1 else ():
+            where = f"{case}: [slaves] {slave}"
+            try:
+                own = _is_of(entry.recipe, case, recipe)
+            except InputError as error:
+                problems += [Problem(where, str(problem)) for problem in error.problems]
+                continue
+            if not own:
+                what = f"is of the recipe '{entry.recipe}', but the FMU is built from {recipe}"
+                problems.append(Problem(where, f"{what}: name that in the case, or give a case of this FMU"))
+    if problems:
+        raise InputError(problems)
+
+
+def _is_of(name: str, case: Path, recipe: Path) -> bool:
+    if Path(name).suffix == ".fmu":
+        return Path(name).stem.removesuffix(FMI3_SUFFIX) == recipe.stem
+    return find_recipe(name, case.parent).samefile(recipe)
 
 
 def with_references(fmu: Path, cases: Iterable[Path]) -> tuple[str, ...]:

@@ -143,6 +143,20 @@ def test_references_that_do_not_fit_leave_no_fmu(pushed: Path, tmp_path: Path) -
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize("name", ["SliderMass", "SliderMass.fmu", "Missing"])
+def test_a_case_of_another_recipe_is_refused(name: str, pushed: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "Own.toml"
+    recipe.write_text((shipped("fmus") / "SliderMass.toml").read_text())
+    pushed.write_text(CASE.replace('"SliderMass"', f'"{name}"'))
+    command = ["build", str(recipe), "-o", str(tmp_path / "made"), "--source-only", "--references", str(pushed)]
+    with pytest.raises(InputError) as refused:
+        app(command, standalone_mode=False)
+    what = f"is of the recipe '{name}', but the FMU is built from {recipe}: name that in the case"
+    said = "Missing: there is no recipe of this name" if name == "Missing" else what
+    assert str(refused.value).startswith(f"{pushed}: [slaves] mass: {said}")
+    assert not (tmp_path / "made").exists()
+
+
 def test_what_is_built_again_has_the_version_of_the_fmu_and_keeps_its_references(pushed: Path, tmp_path: Path) -> None:
     app(["build", "SliderMass", "-o", str(tmp_path), "--source-only", "--fmi", "3"], standalone_mode=False)
     fmu = (tmp_path / "SliderMass_fmi3.fmu").rename(tmp_path / "renamed.fmu")
@@ -191,5 +205,7 @@ def test_an_own_case_is_given_by_name_or_path(pushed: Path, tmp_path: Path) -> N
     command = ["build", str(recipe), "-o", str(tmp_path / "made"), "--source-only"]
     app(command, standalone_mode=False)
     assert not files_of(tmp_path / "made" / "Own.fmu")
-    app([*command, "--references", str(pushed)], standalone_mode=False)
-    assert f"{FOLDER}/pushed_ref.csv" in files_of(tmp_path / "made" / "Own.fmu")
+    for name in ("Own", "Own.fmu"):
+        pushed.write_text(CASE.replace('"SliderMass"', f'"{name}"'))
+        app([*command, "--references", str(pushed)], standalone_mode=False)
+        assert f"{FOLDER}/pushed_ref.csv" in files_of(tmp_path / "made" / "Own.fmu")

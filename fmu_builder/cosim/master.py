@@ -15,6 +15,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,6 @@ from fmu_builder.model.scenario import (
     CheckedScenario,
     Experiment,
     SlaveEntry,
-    StartValue,
     SystemOutput,
     check_times,
     parse_scenario,
@@ -65,7 +65,7 @@ from fmu_builder.paths import find_recipe, former_note, installed_version
 def run(
     scenario: Document | CheckedScenario | Path | str,
     *,
-    start: Mapping[str, StartValue] | None = None,
+    start: Mapping[str, Any] | None = None,
     stop: str | float | None = None,
     step: str | float | None = None,
     algorithm: str | None = None,
@@ -77,7 +77,8 @@ def run(
     """Run a scenario, or a single recipe or FMU with its defaults.
 
     scenario   a document, the path of a scenario, recipe, .fmu or .ssp, or the name of a recipe
-    start      start values by "slave.variable", with units where you like; of a single FMU by variable
+    start      start values by "slave.variable", with units where you like; of a single FMU by variable.
+               Vectors are lists, tuples or arrays of numpy
     stop, step, algorithm, record, power   in place of those of [experiment]
     isolated   each slave in a process of its own, in place of `isolated` of the slaves
     progress   is called with the share done, 0 .. 1

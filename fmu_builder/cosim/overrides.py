@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
-from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario, StartValue, check_times
+from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario, check_times
+from fmu_builder.model.table_model import python_value
 from fmu_builder.units import parse_quantity, parse_unit
 
 
@@ -20,12 +22,12 @@ def overridden(
     record: str | Sequence[str] | None = None,
     power: bool | None = None,
     isolated: bool | None = None,
-    start: Mapping[str, StartValue] | None = None,
+    start: Mapping[str, Any] | None = None,
 ) -> CheckedScenario:
     """The scenario with these changes, checked like one from a file.
 
     where   how messages name a change, with {} for its key: "--{}"
-    start   by "slave.variable"; of a single FMU by the name of the variable too
+    start   by "slave.variable"; of a single FMU by the name of the variable too; tuples and values of numpy as well
     Raises InputError with all problems."""
     changes: dict[str, object] = {}
     problems: list[Problem] = []
@@ -33,7 +35,7 @@ def overridden(
         if value is not None:
             with collected(problems):
                 named = where.format(key.replace("_", "-") if where.startswith("--") else key)
-                changes[key] = parse_quantity(value, parse_unit("s"), named)
+                changes[key] = parse_quantity(python_value(value), parse_unit("s"), named)
     given = list(changes) if not problems else []
     if algorithm is not None and algorithm not in ALGORITHMS:
         what = f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)
@@ -68,7 +70,7 @@ def overridden(
             problems.append(Problem(f"{where.format('start')} {name}", what))
         else:
             entry = slaves[slave]
-            slaves[slave] = entry.model_copy(update={"start": {**entry.start, variable: start_value}})
+            slaves[slave] = entry.model_copy(update={"start": {**entry.start, variable: python_value(start_value)}})
     if problems:
         raise InputError(problems)
     return changed.model_copy(update={"slaves": slaves})

@@ -31,12 +31,13 @@ from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.counted_parts import CountedParts, is_member_name, members
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
-from fmu_builder.model.table_model import Quantity, TableModel, rule
+from fmu_builder.model.table_model import Quantity, TableModel, python_value, rule
 from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
 
 
 def _start_value(value: object) -> object:
+    value = python_value(value)
     rows = value if isinstance(value, list) else [value]
     items = [item for row in rows for item in (row if isinstance(row, list) else [row])]
     if not items or not all(isinstance(item, bool | int | float | str) for item in items):

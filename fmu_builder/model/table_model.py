@@ -102,6 +102,12 @@ def _listed(value: Any) -> object:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
+def python_value(value: Any) -> Any:
+    """Arrays of numpy and tuples as lists, scalars of numpy as those of Python."""
+    value = _listed(value)
+    return [python_value(one) for one in value] if isinstance(value, list | tuple) else value
+
+
 def _list(value: object) -> Sequence[object]:
     value = _listed(value)
     if not isinstance(value, list | tuple):

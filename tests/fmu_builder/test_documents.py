@@ -21,6 +21,7 @@ from fmu_builder import (
     Case,
     Drive,
     Experiment,
+    FitMeasurement,
     GuideLine,
     InputError,
     Part,
@@ -108,6 +109,23 @@ def test_a_scenario_in_python_runs_with_what_a_call_replaces() -> None:
     assert table[1].split()[0] == "s" and "m/s" in table[1].split()
     assert table[-1].startswith(f"{len(done.trace.time)} rows")
     assert done.trace.plot("drop.html") == Path("drop.html") and Path("drop.html").is_file()
+
+
+@pytest.mark.parametrize(
+    "r0", [(0, 0, 0.02), np.array([0.0, 0.0, 0.02]), [np.int64(0), np.float32(0), np.float64(0.02)]]
+)
+def test_start_values_of_a_call_may_be_tuples_and_values_of_numpy(r0: object) -> None:
+    of_lists = run(DROP, start={"body.r0": [0, 0, 0.02], "floor.K_fr": 2}, stop=0.125, step=2**-12, record="body.p.r*")
+    start = {"body.r0": r0, "floor.K_fr": np.int64(2)}
+    done = run(DROP, start=start, stop=np.float32(0.125), step=np.float64(2**-12), record="body.p.r*")
+    assert np.array_equal(done.trace.values, of_lists.trace.values)
+    assert done.trace.values[0].tolist() == [0.0, 0.0, 0.02]
+
+
+def test_start_values_of_a_fit_may_be_tuples_and_values_of_numpy() -> None:
+    given = {"body.r0": (0, 0, np.float32(0.5)), "body.v0": np.zeros(3), "body.m": np.int64(2)}
+    measurement = FitMeasurement(file="measured.csv", columns={"z": "body.p.r[3]"}, start=given)
+    assert measurement.start == {"body.r0": [0, 0, 0.5], "body.v0": [0.0, 0.0, 0.0], "body.m": 2}
 
 
 def test_a_document_inside_a_document_is_a_file_of_its_own_name() -> None:

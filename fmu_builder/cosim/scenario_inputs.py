@@ -18,7 +18,7 @@ from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.text import read_value
 from fmu_builder.model.connectable import Node, PortUse, SlaveVariable
-from fmu_builder.model.given_values import start_of
+from fmu_builder.model.given_values import check_bits, start_of
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario, Drive
 from fmu_builder.model.vectors import flat, vector_of
@@ -299,4 +299,6 @@ def _drive_table(
         ):
             shown = str(item).lower() if isinstance(item, bool) else repr(item)
             raise InputError(Problem(where, f"{shown} must be {kind}: {variable.name} is of type {variable.type}"))
+        if variable.type != "Real":
+            check_bits(item, where)
     return tuple(map(float, time)), tuple(map(float, value))

@@ -48,4 +48,13 @@ def start_of(kind: str, value: object, unit: Unit, literals: Mapping[str, int], 
     found = number(value, unit, where)
     if kind != "Real" and found != int(found):
         raise InputError(Problem(where, f"{value!r} must be a whole number"))
+    if kind != "Real":
+        check_bits(found, where)
     return found
+
+
+def check_bits(number: float, where: str) -> None:
+    """Raises InputError for a whole number that no Integer of FMI 2.0 holds."""
+    if not -(2**31) <= number < 2**31:
+        what = f"{number:.0f} must be a whole number of 32 bits, from {-(2**31)} to {2**31 - 1}"
+        raise InputError(Problem(where, what))

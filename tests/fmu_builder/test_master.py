@@ -572,6 +572,23 @@ def test_wrong_start_values_are_all_refused_with_their_reasons(tmp_path: Path) -
         )
 
 
+def test_integers_beyond_32_bits_are_refused_as_start_values_and_drives(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Spring")
+    text = f"[experiment]\nstop = 1\nstep = 0.1\n[slaves.s]\nrecipe = '{fmu}'\n"
+    (tmp_path / "up.csv").write_text("time,a\n0,1\n1,2147483648\n", encoding="utf-8")
+    for given, where, value in (
+        ("start = { count = 3000000000 }", "[slaves] s start count", "3000000000"),
+        ("start = { count = -2147483649 }", "[slaves] s start count", "-2147483649"),
+        ('[drive]\n"s.count" = 3e9', "[drive] s.count", "3000000000"),
+        ('[drive]\n"s.count" = { time = [0, 1], value = [0, 1e30] }', "[drive] s.count", "1"),
+        ('[drive]\n"s.count" = { table = "up.csv" }', "[drive] s.count", "2147483648"),
+    ):
+        said = message_of(tmp_path, text + given, InputError)
+        assert f"system.toml: {where}: {value}" in said
+        assert said.endswith(" must be a whole number of 32 bits, from -2147483648 to 2147483647")
+    run_text(tmp_path, text + 'start = { count = -2147483648 }\n[drive]\n"s.count" = 2147483647')
+
+
 def test_start_values_that_the_fmus_refuse_are_told_with_their_place(tmp_path: Path) -> None:
     fmu = foreign_fmu(tmp_path, "Spring")
     text = f"""

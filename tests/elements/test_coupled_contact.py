@@ -150,6 +150,27 @@ def test_the_ledger_closes_and_what_is_left_is_what_the_coupling_made(ball: Fmu,
 
 
 @BOTH
+def test_damping_is_no_more_than_went_through_a_plastic_contact_that_begins_deep(
+    ball: Fmu, floor: Fmu, master: str
+) -> None:
+    """Where C_r = 0 the law has no force after the turn; one that is held there is far from it, and has no damping."""
+    H, deep = 1e-3, (0.0, 0.0, -5e-3)
+    still = {"point.r": deep, "point.v": (0.0, 0.0, 0.0)}
+    pair = Pair(
+        Running(ball, {"r0": deep}), Running(floor, {"C_F": 1e5, "C_r": 0.0, "K_fr": 0.0, **still}), {"p": "point"},
+        master,
+    )  # fmt: skip
+    through = 0.0
+    for _ in range(100):
+        stored, r, f = pair.contact["energy.elastic"], pair.body.vector("p.r"), pair.contact.vector("point.f")
+        pair.step(H)
+        way = float(pair.body.vector("p.r")[2] - r[2])
+        through += abs(pair.contact["energy.elastic"] - stored)
+        through += max(abs(f[2] * way), abs(pair.contact.vector("point.f")[2] * way))
+    assert 0.0 <= pair.contact["energy.damping"] <= 2.0 * through
+
+
+@BOTH
 @pytest.mark.parametrize(("mode", "of"), [(AVERAGED, GAUSS_SEIDEL), (PREDICTED, JACOBI)])
 def test_a_known_order_is_right_from_the_first_contact(ball: Fmu, floor: Fmu, master: str, mode: int, of: str) -> None:
     if master == of:

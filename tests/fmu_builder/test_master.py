@@ -243,6 +243,28 @@ def test_progress_rises_from_0_to_1(tmp_path: Path) -> None:
     assert heard[0] == 0.0 and heard[-1] == 1.0 and heard == sorted(heard)
 
 
+# ---- notes -------------------------------------------------------------------------------------------------------
+
+
+def test_a_contact_inside_of_a_slave_that_a_moving_surface_makes_faster_gets_no_note(tmp_path: Path) -> None:
+    result = run_text(
+        tmp_path,
+        """
+        connections = [["ball.p", "table.point"], ["shaker.port", "table.surface"]]
+        free_moment = true
+        [experiment]
+        stop = 0.45
+        step = 1e-3
+        [parts]
+        ball = { recipe = "PointMass", start = { r0 = [0, 0, -9.81e-5] } }
+        table = { recipe = "PointSurface", start = { C_F = 1e5, C_r = 0.5, K_fr = 0 } }
+        shaker = { recipe = "PrescribedMotion", start = { "amplitude[3]" = 0.003, "frequency[3]" = 20 } }
+        """,
+    )
+    assert max(contact.restitution or 0.0 for contact in result.contacts) > 1.5
+    assert not result.notes
+
+
 # ---- units -------------------------------------------------------------------------------------------------------
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html as markup
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fmu_builder.errors import InputError, Problem, ToolError, collected
+from fmu_builder.errors import InputError, Problem, ToolError, collected, listed
 from fmu_builder.files import read_text
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.loader import assembly_of_scenario, load_model
@@ -173,7 +173,7 @@ class _Classes:
         )
 
 
-_MARK = "// Written by fmu-builder"  # begins package.mo: what lies below may be replaced
+_MARK = "// Written by fmu-builder"  # begins package.mo
 _SUBPACKAGES = {
     "Interfaces": "Connectors that the Modelica Standard Library lacks",
     "Laws": "Laws of contact and friction that are ready-made",
@@ -222,19 +222,71 @@ def _about(written: Written) -> Sequence[str]:
     ]
 
 
+def _signed(name: str, text: str) -> str:
+    """The text of a file with the line that says who wrote it; package.mo begins with its own, package.order can have
+    none."""
+    if name.endswith(".svg"):
+        return f"{text.rstrip()}\n<!-- {_signature(name)} -->\n"
+    within, _, rest = text.partition("\n")
+    return f"{within}\n// {_signature(name)}\n{rest}" if within.startswith("within ") else text
+
+
+def _signature(name: str) -> str:
+    """With the place of the file, so that a copy under another name is not taken for ours."""
+    return f"Written by fmu-builder as {name}; the next package replaces this file"
+
+
+def _is_ours(folder: Path, place: Path) -> bool:
+    name = place.relative_to(folder).as_posix()
+    return name == "package.mo" or _signature(name) in place.read_text(encoding="utf-8", errors="replace")
+
+
 def _replace(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files, in place of those of an earlier package."""
-    head = folder / "package.mo"
+    """Write the files, in place of those of an earlier package.  Files of others stay, in package.order too."""
+    texts = {name: _signed(name, text) for name, text in files.items()}
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            if not head.is_file() or not head.read_text(encoding="utf-8").startswith(_MARK):
-                what = "exists, and is no package of fmu-builder; name another folder, or remove it"
-                raise InputError(Problem(str(folder), what))
-            for old in [*folder.rglob("*.mo"), *folder.rglob("package.order"), *(folder / IMAGES).glob("*.svg")]:
+            ours = _files_of_ours(folder, texts)
+            for name in texts:
+                if name.endswith("package.order"):
+                    texts[name] += _others(folder / name, texts[name], ours)
+            for old in ours:
                 old.unlink()
-        for name, text in files.items():
+                if old.name == "package.mo":
+                    old.with_name("package.order").unlink(missing_ok=True)
+        for name, text in texts.items():
             place = folder / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise ToolError(Problem(str(folder), f"cannot be written: {error.strerror or error}")) from None
+
+
+def _files_of_ours(folder: Path, names: Collection[str]) -> set[Path]:
+    """The files of the package there that fmu-builder wrote.
+
+    Raises InputError if it is no package of ours, or one of the names is a file of others."""
+    head = folder / "package.mo"
+    if not head.is_file() or not head.read_text(encoding="utf-8", errors="replace").startswith(_MARK):
+        what = "exists, and is no package of fmu-builder; name another folder, or remove it"
+        raise InputError(Problem(str(folder), what))
+    found = {place for place in (*folder.rglob("*.mo"), *(folder / IMAGES).glob("*.svg")) if place.is_file()}
+    ours = {place for place in found if _is_ours(folder, place)}
+    taken = sorted(name for place in found - ours if (name := place.relative_to(folder).as_posix()) in names)
+    if taken:
+        what = f"{listed(taken, 3)} would be replaced, but this version of fmu-builder did not write what is there"
+        raise InputError(Problem(str(folder), f"{what}; rename what is yours, or name another folder"))
+    return ours
+
+
+def _others(order: Path, written: str, ours: Collection[Path]) -> str:
+    """The lines of the package.order there that name classes of others."""
+    if not order.is_file():
+        return ""
+    kept = [
+        name
+        for name in order.read_text(encoding="utf-8", errors="replace").splitlines()
+        for place in (order.with_name(f"{name}.mo"), order.parent / name / "package.mo")
+        if name not in written.splitlines() and place not in ours and place.is_file()
+    ]
+    return "".join(f"{name}\n" for name in kept)

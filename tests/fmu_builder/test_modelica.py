@@ -130,6 +130,30 @@ def test_only_a_package_of_ours_is_replaced(tmp_path: Path) -> None:
             write_package([FMUS / "Inertia.toml"], tmp_path / name)
 
 
+def test_files_of_others_in_a_package_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "Own"
+    write_package([FMUS / "Inertia.toml"], folder)
+    elements = folder / "Elements"
+    mine = [folder / "Mine.mo", elements / "MyInertia.mo", folder / "Resources" / "Images" / "mine.svg"]
+    mine += [folder / "More" / "package.mo", folder / "More" / "package.order"]
+    mine[3].parent.mkdir()
+    for path in mine:
+        path.write_text("model Mine\nend Mine;\n")
+    mine[1].write_text((elements / "Inertia.mo").read_text())  # a copy, as of an editor of Modelica
+    texts = {path: path.read_text() for path in mine}
+    (folder / "package.order").write_text("Elements\nMine\nMore\n")
+    (elements / "package.order").write_text("MyInertia\nInertia\n")
+    write_package([FMUS / "SliderMass.toml"], folder)
+    assert {path: path.read_text() for path in mine} == texts
+    assert not (elements / "Inertia.mo").exists()
+    assert (folder / "package.order").read_text() == "Elements\nMine\nMore\n"
+    assert (elements / "package.order").read_text() == "SliderMass\nMyInertia\n"
+    (elements / "Inertia.mo").write_text("within Own.Elements;\nmodel Inertia\nend Inertia;\n")
+    with pytest.raises(InputError, match=r"Elements/Inertia\.mo would be replaced, but .* did not write"):
+        write_package([FMUS / "Inertia.toml"], folder)
+    assert (elements / "SliderMass.mo").exists()
+
+
 def test_two_recipes_of_one_name_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "Inertia.toml"
     other.write_text('element = "inertia"\n')

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.files import check_outputs, make_folder_of, show_page
+from fmu_builder.cli.files import check_outputs, make_folder_of, named_files, show_page
 from fmu_builder.cli.printing import line, out, progress
 from fmu_builder.cosim.comparison import comparison_to_json
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of, validate
+from fmu_builder.errors import InputError
 from fmu_builder.export.many import host_fmus
+from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import catalogue
 from fmu_builder.report.case_view import CaseView, compile_modules, validate_with_views
 from fmu_builder.report.report import summary_rows, write_report
@@ -57,7 +60,7 @@ def validate_cases(names: Sequence[str], report: Path | None, as_json: bool, liv
 
     Exits with 1 if a case fails."""
     chosen = find_cases(names)
-    check_outputs(("--report", report))
+    check_outputs(("--report", report), *(("", file) for file in (_read_by(chosen) if report else ())))
     results, views = _validate_for_report(chosen, live) if report else (_validate(chosen), {})
     if report:
         make_folder_of(report)
@@ -69,6 +72,15 @@ def validate_cases(names: Sequence[str], report: Path | None, as_json: bool, liv
         if report:
             line(f"report: {report}")
     _exit_with(results)
+
+
+def _read_by(cases: Mapping[str, Path]) -> list[Path]:
+    """The cases, and the files that they name."""
+    found = [*cases.values()]
+    for path in cases.values():
+        with suppress(InputError):  # it fails when it is run
+            found += named_files(read_scenario(path))
+    return found
 
 
 def _validate(cases: dict[str, Path]) -> tuple[CaseResult, ...]:

@@ -6,11 +6,16 @@ import os
 import sys
 import webbrowser
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.files import is_stream, real_place
 from fmu_builder.paths import find_recipe
+
+if TYPE_CHECKING:
+    from fmu_builder.model.scenario import CheckedScenario
 
 
 def find(name: str, what: str) -> Path:
@@ -61,6 +66,19 @@ def check_outputs(*targets: tuple[str, Path | None]) -> None:
             refused.append(Problem(option, f"'{path}' cannot be written: {parent} {what}; choose another place"))
     if refused:
         raise ToolError(refused)
+
+
+def named_files(scenario: CheckedScenario) -> list[Path]:
+    """The files that a scenario names and no output may replace: recipes, FMUs, tables of drives, and the reference,
+    which a run may still have to make."""
+    folder = scenario.path.parent
+    found = [folder / drive.table for drive in scenario.drive.values() if drive.table is not None]
+    if scenario.reference is not None:
+        found += [folder / scenario.reference.file, folder / f"{scenario.reference.file}.json"]
+    for entry in scenario.slaves.values():
+        with suppress(InputError):  # reported where it is read
+            found.append(folder / entry.recipe if entry.recipe.endswith(".fmu") else find_recipe(entry.recipe, folder))
+    return [scenario.path, *(path for path in found if path.is_file())]
 
 
 def make_folder_of(path: Path) -> None:

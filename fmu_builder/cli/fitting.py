@@ -11,10 +11,10 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.files import check_outputs, make_folder_of
+from fmu_builder.cli.files import check_outputs, make_folder_of, named_files
 from fmu_builder.cli.printing import err, line, out, print_notes
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.files import write_whole
+from fmu_builder.files import recorded_reads, write_whole
 from fmu_builder.fitting.result import FitResult, fit_to_json
 from fmu_builder.fitting.search import Progress
 from fmu_builder.fitting.solution import fitted
@@ -30,9 +30,12 @@ def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) 
     output   by default NAME_fitted.toml in the current folder"""
     path = _find(name)
     target = output or Path(f"{path.stem}_fitted.toml")
-    check_outputs(("-o", target), ("--report", report), ("", path))
+    written = (("-o", target), ("--report", report))
+    check_outputs(*written, ("", path))
     with _progress() as progress:
-        task = FitTask(path)
+        with recorded_reads() as files:
+            task = FitTask(path)
+        check_outputs(*written, *(("", file) for file in (*named_files(task.scenario), *files)))
         check_expressible(task.scenario)  # before the runs: the fitted system is written last
         with task:
             found = fitted(task, progress)

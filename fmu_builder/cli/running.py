@@ -14,17 +14,17 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
+from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of, named_files
 from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, print_progress
 from fmu_builder.cosim.cross_check import check_triples, write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
-from fmu_builder.cosim.master import load_scenario, run, system_of
+from fmu_builder.cosim.master import Master, load_scenario, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import Trace, write_trace
 from fmu_builder.errors import InputError
-from fmu_builder.files import is_stream
+from fmu_builder.files import is_stream, recorded_reads
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.pages.movement import Movement, movement_of
 from fmu_builder.report import trace_plot
@@ -53,7 +53,8 @@ def run_system(
     cross_check  a folder for triples of the FMI cross-check"""
     path = find_scenario(scenario)
     beside = None if is_stream(output) else Path(f"{output}.json")
-    check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
+    written = (("-o", output), ("", beside), ("--plot", plot))
+    check_outputs(*written, ("", path))
     given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
     read = load_scenario(path, given)
     chosen = overridden(
@@ -62,8 +63,11 @@ def run_system(
     system = system_of(chosen) if cross_check else None
     if system is not None:
         check_triples(system)
+    with recorded_reads() as files:
+        master = Master(chosen)
+    check_outputs(*written, *(("", file) for file in (*named_files(chosen), *files)))
     try:
-        done, exit_code = _run_with_progress(chosen), 0
+        done, exit_code = _run_with_progress(master), 0
     except RunInterrupted as error:  # what is there is worth its time
         done, exit_code = error.result, _INTERRUPTED
     make_folder_of(output)
@@ -103,12 +107,12 @@ def _movement(scenario: CheckedScenario, trace: Trace) -> Movement | None:
         return None
 
 
-def _run_with_progress(scenario: CheckedScenario) -> Result:
+def _run_with_progress(master: Master) -> Result:
     if not err.is_terminal:
-        return run(scenario, progress=_progress_lines())
+        return master.run(_progress_lines())
     with Progress(TextColumn("running"), BarColumn(), TimeElapsedColumn(), console=err, transient=True) as progress:
         task = progress.add_task("running", total=1.0)
-        return run(scenario, progress=lambda share: progress.update(task, completed=share))
+        return master.run(lambda share: progress.update(task, completed=share))
 
 
 def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:

@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
+from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of, named_files
 from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.cosim.master import load_scenario, system_of
 from fmu_builder.cosim.ssp_writing import TARGETS, ssp_archive
 from fmu_builder.errors import InputError, Problem, none_of
-from fmu_builder.files import write_whole
+from fmu_builder.files import recorded_reads, write_whole
 
 
 def write_ssp(scenario: str, output: Path | None, target: str, platforms: Sequence[str], as_json: bool) -> None:
@@ -21,7 +21,10 @@ def write_ssp(scenario: str, output: Path | None, target: str, platforms: Sequen
     path = find_scenario(scenario)
     output = output if output is not None else Path(f"{path.stem}.ssp")
     check_outputs(("-o", output), ("", path))
-    archive, warnings = ssp_archive(system_of(load_scenario(path)), target, platforms)
+    with recorded_reads() as files:
+        system = system_of(load_scenario(path))
+    check_outputs(("-o", output), *(("", file) for file in (*named_files(system.scenario), *files)))
+    archive, warnings = ssp_archive(system, target, platforms)
     make_folder_of(output)
     write_whole(output, archive)
     if as_json:

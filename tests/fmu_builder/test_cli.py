@@ -782,7 +782,7 @@ def test_interrupted_run_leaves_nothing_and_shows_no_traceback(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "run", interrupted)
+    monkeypatch.setattr(running.Master, "run", interrupted)
     assert refused(drop, tmp_path, 130, "run", "drop.toml", "--plot", "drop.html") == ""
     monkeypatch.setattr(builder, "_smoke_run", interrupted)
     refused(drop, tmp_path, 130, "build", "Floor.toml", "--platform", "host")
@@ -792,7 +792,7 @@ def test_fault_of_our_own_keeps_its_traceback(drop: Command, monkeypatch: pytest
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("an invariant of ours")
 
-    monkeypatch.setattr(running, "run", broken)
+    monkeypatch.setattr(running.Master, "run", broken)
     said = drop("run", "drop.toml")
     assert said.code == 3
     assert said.out == ""

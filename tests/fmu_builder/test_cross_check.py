@@ -11,10 +11,10 @@ from fmpy import simulate_fmu
 from fmpy.util import read_csv, read_ref_opt_file
 from foreign import BODY, GAIN, foreign_fmu
 
-from fmu_builder.cli import app, running
+from fmu_builder.cli import app
 from fmu_builder.cosim import cross_check_folder
 from fmu_builder.cosim.cross_check import write_triples
-from fmu_builder.cosim.master import load_scenario, run, system_of
+from fmu_builder.cosim.master import Master, load_scenario, run, system_of
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import host_platform
@@ -110,7 +110,7 @@ def test_a_run_whose_trace_would_not_do_does_not_begin(tmp_path: Path, monkeypat
     path = tmp_path / "system.toml"
     path.write_text(TEXT.format(record='record = ["second.*", "third.*"]'))
     output = tmp_path / "trace.csv"
-    monkeypatch.setattr(running, "run", None)
+    monkeypatch.setattr(Master, "run", None)
     command = ["run", str(path), "-o", str(output), "--cross-check", str(tmp_path / "made")]
     with pytest.raises(InputError, match=r"first\.y, which the trace does not hold"):
         app(command, standalone_mode=False)

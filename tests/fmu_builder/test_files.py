@@ -132,3 +132,77 @@ def test_two_outputs_behind_links_to_one_file_are_refused(
         cli.main()
     assert ended.value.code == 2
     assert "--plot: 'link.csv' is written by another option as well" in capsys.readouterr().err
+
+
+_SWING = """description = "a mass on a floor"
+connections = [["body.p", "Floor.point"]]
+[experiment]
+stop = "2 ms"
+step = "1 ms"
+[slaves]
+body = "PointMass"
+Floor = "Floor"
+[drive]
+"Floor.surface.r[3]" = { table = "d.csv" }
+[reference]
+file = "ref.csv"
+source = "a run of the test"
+signals = { "body.p.r[3]" = { absolute = 1 } }
+"""
+_FIT = """scenario = "swing.toml"
+[parameters]
+"Floor.C_F" = { start = "5e4 N/m", min = "1e4 N/m", max = "1e6 N/m" }
+[[measurement]]
+file = "camera.csv"
+columns = { "z [m]" = "body.p.r[3]" }
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run swing.toml -o ref.csv",
+        "run swing.toml -o d.csv",
+        "run swing.toml -o a.csv --plot Floor.toml",
+        "run swing.toml -o a.csv --plot Floor.stl",
+        "validate swing.toml --report swing.toml",
+        "validate swing.toml --report ref.csv",
+        "fit fit.toml --report camera.csv",
+        "fit fit.toml -o swing.toml",
+        "ssp swing.toml -o Floor.toml",
+    ],
+)
+def test_no_output_replaces_a_file_that_the_command_reads(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    floor = 'element = "point_surface"\n[surface]\nkind = "mesh"\nfile = "Floor.stl"\nunit = "m"\nopen = true\n'
+    facet = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+    texts = {
+        "swing.toml": _SWING,
+        "fit.toml": _FIT,
+        "Floor.toml": floor,
+        "Floor.stl": f"solid\n{facet}endsolid\n",
+        "d.csv": "time,F\n0,0\n1,1\n",
+        "ref.csv": "time,body.p.r[3]\n0,0\n0.002,0\n",
+        "camera.csv": "time,z [m]\n0,0\n0.001,0\n0.002,0\n",
+    }
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    monkeypatch.setattr(sys, "argv", ["fmu-builder", *command.split()])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    target = command.rpartition(" ")[2]
+    message = capsys.readouterr().err
+    assert f"'{target}' is written by another option as well, or read; choose another name" in message
+    assert ended.value.code == 2
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == texts
+
+
+def test_a_run_makes_the_reference_that_is_not_there_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("Floor.toml").write_text('element = "point_surface"\n[surface]\nkind = "plane"\n')
+    Path("d.csv").write_text("time,r\n0,0\n1,1\n")
+    Path("swing.toml").write_text(_SWING)
+    cli.app(["run", "swing.toml", "-o", "ref.csv"], standalone_mode=False)
+    assert Path("ref.csv").is_file()

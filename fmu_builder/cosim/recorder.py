@@ -112,13 +112,15 @@ class Recorder:
 def chosen_signals(
     signals: Mapping[str, Sequence[SlaveVariable]], patterns: Sequence[str], where: str, problems: list[Problem]
 ) -> dict[str, list[SlaveVariable]]:
-    """The signals `slave.name` that a pattern names, in which * stands for any text; a pattern without any is added to
-    the problems."""
+    """The signals `slave.name` that a pattern names, in which * stands for any text; those of a single slave by their
+    short names too.  A pattern without any is added to the problems."""
     names = [f"{slave}.{v.name}" for slave, variables in signals.items() for v in variables]
     chosen: set[str] = set()
     for pattern in patterns:
         expression = re.compile(".*".join(map(re.escape, pattern.split("*"))))
         found = {name for name in names if expression.fullmatch(name)}
+        if not found and len(signals) == 1:
+            found = {name for name in names if expression.fullmatch(name.partition(".")[2])}
         if not found:
             problems.append(Problem(where, f"'{pattern}' names no signal" + did_you_mean(pattern, names)))
         chosen |= found

@@ -107,6 +107,7 @@ _SYMBOLS = {
 }
 _SAME = str.maketrans({"\u00b5": "u", "\u03bc": "u", "\u2126": "\u03a9"})  # micro sign, Greek mu; ohm sign, Greek omega
 _CYCLES = ("Hz", "kHz", "MHz")
+_LONG_TIMES = ("min", "h", "d")  # turns are counted in them
 _CELSIUS = ("degC", "°C")
 
 # Symbols that mean several things, or a scale with an offset of its own, with what to write instead.
@@ -243,9 +244,11 @@ def parse_quantity(value: float | int | str, unit: Unit, where: str, *, is_diffe
         needed = unit.name if unit.name == needed else f"{unit.name} ({needed})"
         raise _quantity_error(where, value, f"has the dimension {dimension_text(given)} but {needed} is needed")
     if mixes_cycles_and_angle(given, unit):
-        # equal dimensions, but taking 50 Hz for 50 rad/s would be wrong by 2 pi
-        repair = "write rad/s, rev/s or rpm" if _has_angle(unit) else "write Hz"
-        raise _quantity_error(where, value, f"mixes Hz (cycles) with an angle but {unit.name} is needed; {repair}")
+        # equal dimensions, but taking 50 Hz for 50 rad/s, or 50 1/min for 50 rad/min, would be wrong by 2 pi
+        rates = "rpm or rad/min" if "min" in given.name else "rad/s, rev/s or rpm"
+        cycles, repair = (given, rates) if _has_angle(unit) else (unit, unit.name)
+        what = f"mixes {cycles.name} (cycles) with an angle but {unit.name} is needed; write {repair}"
+        raise _quantity_error(where, value, what)
     # the shortest decimal of the double is what was written, without the huge fraction of a text such as 1e-999999999
     offset = 0 if is_difference else scale.offset
     return _finite(Fraction(repr(number)) * scale.factor + offset, where, value)
@@ -313,7 +316,7 @@ def unit_of_fmi(name: str, attributes: Mapping[str, str]) -> Unit | None:
 
 
 def mixes_cycles_and_angle(a: Unit, b: Unit) -> bool:
-    """Hz and rad/s: equal dimensions, but a number of one is not that of the other."""
+    """Hz or 1/min, and rad/s: equal dimensions, but a number of one is not that of the other."""
     return (_counts_cycles(a) and _has_angle(b)) or (_counts_cycles(b) and _has_angle(a))
 
 
@@ -449,7 +452,9 @@ def _has_angle(unit: Unit) -> bool:
 
 
 def _counts_cycles(unit: Unit) -> bool:
-    return any(symbol in _CYCLES for symbol in re.findall(r"[^\W\d_]+", unit.name))
+    """1/min of a shaft are turns; 1/s stays rad/s, as SI has it."""
+    counted = (*_CYCLES, *_LONG_TIMES) if dimension_text(unit) == "s-1" else _CYCLES
+    return any(symbol in counted for symbol in re.findall(r"[^\W\d_]+", unit.name))
 
 
 def _finite(number: float | int | str | Fraction, where: str, value: float | int | str) -> float:

@@ -231,7 +231,11 @@ def test_traces_are_lists_of_the_table(here: Callable[[str], StudyResult]) -> No
 
 def test_traces_of_a_single_fmu_take_the_short_names_that_responses_take(here: Callable[[str], StudyResult]) -> None:
     row = here(BOUNCE + '[traces]\nrecord = ["height", "vel*"]\nevery = 10\n').table().to_pylist()[0]
-    assert [name for name in row if name.startswith("trace.")] == ["trace.time", "trace.fmu.height", "trace.fmu.velocity"]
+    assert [name for name in row if name.startswith("trace.")] == [
+        "trace.time",
+        "trace.fmu.height",
+        "trace.fmu.velocity",
+    ]
 
 
 def test_show_prints_the_responses(here: Callable[[str], StudyResult]) -> None:

@@ -291,6 +291,10 @@ def test_faulty_unit_is_refused_by_name(text: str, message: str) -> None:
         ("200 N/mm^2", "Pa", 2e8),
         ("50 %", "1", 0.5),
         ("2 1/s", "Hz", 2.0),
+        ("2 1/s", "rad/s", 2.0),
+        ("120 1/min", "1/s", 2.0),
+        ("120 1/min", "Hz", 2.0),
+        ("60 rad/min", "rad/s", 1.0),
         ("2 -", "1", 2.0),
         ("2 []", "1", 2.0),
         ("20 degC", "K", 293.15),
@@ -331,6 +335,18 @@ def test_conversion_is_one_rounding_of_number_times_factor(number: float, symbol
             "50 Hz",
             "rad/s",
             "C_F = '50 Hz' mixes Hz (cycles) with an angle but rad/s is needed; write rad/s, rev/s or rpm",
+        ),
+        *(
+            (
+                f"50 {unit}",
+                "rad/s",
+                f"C_F = '50 {unit}' mixes {unit} (cycles) with an angle but rad/s is needed; {repair}",
+            )
+            for unit, repair in (
+                ("1/min", "write rpm or rad/min"),
+                ("min-1", "write rpm or rad/min"),
+                ("1/h", "write rad/s, rev/s or rpm"),
+            )
         ),
         ("50 rpm", "Hz", "C_F = '50 rpm' mixes Hz (cycles) with an angle but Hz is needed; write Hz"),
         (True, "1", "C_F = True must be a number or a text such as '1 1'"),

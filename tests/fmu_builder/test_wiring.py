@@ -268,6 +268,7 @@ def test_values_in_other_units_of_one_dimension_are_converted(
         ("degC", "K", True, Conversion()),
         ("rpm", "rad/s", False, Conversion(2.0 * math.pi / 60.0, 0.0)),
         ("1/s", "rad/s", False, Conversion()),
+        ("1/min", "rad/s", False, "cycles are not converted to angles; use rad/s or rpm at both ends"),
         ("Hz", "rad/s", False, "cycles are not converted to angles; use rad/s or rpm at both ends"),
         ("N", "m/s", False, "g.y is in N (kg.m.s-2), h.u in m/s (m.s-1); connect quantities of one dimension"),
     ],

@@ -214,11 +214,10 @@ def read_study(path: Path) -> CheckedStudy:
 
 
 def _plain(problem: Problem) -> Problem:
-    """Without the name of the model, which pydantic adds where several are possible."""
-    return Problem(
-        re.sub(r"\[responses\.(\w+)\] Response$", r"[responses] \1", problem.where).replace(".Response]", "]"),
-        problem.what,
-    )
+    """Without the model and its validator, which pydantic names where several models are possible."""
+    where = re.sub(r"function-\w+\[\w+\(\), Response\]", "Response", problem.where)
+    where = re.sub(r"\[responses\.(\w+)\] Response$", r"[responses] \1", where).replace(".Response]", "]")
+    return Problem(where, re.sub("input should be .* instance of Response$", "must be a table or a text", problem.what))
 
 
 def _name_problems(path: Path, table: str, names: dict[str, Any], form: re.Pattern[str]) -> list[Problem]:

@@ -364,6 +364,20 @@ def test_faults_of_a_study_name_file_key_value_and_rule(
     assert [path.name for path in tmp_path.iterdir()] == ["bounce.toml"]
 
 
+def test_faults_of_a_response_name_no_validator(here: Callable[[str], StudyResult]) -> None:
+    wrong = '[responses]\na = {}\nb = 5\nc = { signal = "height", at = 2 }\n'
+    with pytest.raises(InputError) as error:
+        here(BOUNCE.replace("[responses]\n", wrong))
+    assert str(error.value).splitlines() == [
+        f"bounce.toml: {line}"
+        for line in (
+            "[responses] a: {}: give either signal or event",
+            "[responses] b: 5: must be a table or a text",
+            "[responses.c] at: this key is unknown; known: event, signal, take",
+        )
+    ]
+
+
 def test_a_plan_of_many_runs_needs_a_yes(here: Callable[[str], StudyResult]) -> None:
     many = BOUNCE.replace("count = 3", "count = 1000000").replace(
         'values = ["50 cm", 1.0]', "low = 1, high = 2, count = 1000000"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -168,6 +169,8 @@ def _corners(path: Path) -> Floats:
             found: Any = trimesh.load_mesh(io.BytesIO(data), file_type=kind[1:], process=False)
             arrays = {"vertices": found.vertices, "faces": found.faces}
         corners: Floats = np.asarray(arrays["vertices"], float)[np.asarray(arrays["faces"], int)]
+    except IndexError as error:
+        raise InputError(Problem(str(path), _beyond(kind, str(error)))) from error
     except Exception as error:  # a parser fails in many ways at what is no mesh
         what = f"is no {kind[1:].upper()} file: {str(error) or type(error).__name__}"
         raise InputError(Problem(str(path), what)) from error
@@ -176,6 +179,16 @@ def _corners(path: Path) -> Floats:
         raise InputError(Problem(str(path), what))
     _refuse_number(path, len(corners))
     return corners
+
+
+def _beyond(kind: str, error: str) -> str:
+    """What is wrong with a file whose arrays end before an index that numpy's error names."""
+    match = re.match(r"index (-?\d+) is out of bounds for axis 0 with size (\d+)", error)
+    if match is None:
+        return f"is no {kind[1:].upper()} file: {error}"
+    index, count = int(match[1]), int(match[2])
+    written = index + 1 if kind == ".obj" and index >= 0 else index  # OBJ counts from 1, or from the end by -1
+    return f"a face names the vertex {written}, but the file has {count} vertices: export the part again"
 
 
 def _refuse_stl(path: Path) -> None:

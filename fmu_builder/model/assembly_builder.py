@@ -464,13 +464,28 @@ class AssemblyBuilder:
 
     def _with_starts(self, model: AssemblyModel) -> AssemblyModel:
         where = f"{self.recipe.path}: [start]"
-        starts, problems = start_values(model, self.recipe.start, where)
+        unknown = self.recipe.start.keys() - model.visible_names.keys()
+        exposed = {key: name for key in self.recipe.start if key in unknown and (name := self._exposed_as(key))}
+        self.problems += [
+            Problem(f"{where} {key}", f"is exposed as '{name}': write so") for key, name in exposed.items()
+        ]
+        given = {key: value for key, value in self.recipe.start.items() if key not in exposed}
+        starts, problems = start_values(model, given, where)
         self.problems += problems + law_problems(model, starts, where)
         self._raise()
         if not starts:
             return model
         variables = tuple(replace(v, start=starts[v.index]) if v.index in starts else v for v in model.variables)
         return replace(model, variables=variables)
+
+    def _exposed_as(self, name: str) -> str:
+        """The name outside of a variable of a part; empty if it keeps its own."""
+        expose = self.recipe.expose
+        for table in (expose.inputs, expose.outputs, expose.parameters, expose.ports):
+            for new, old in table.items():
+                if new != old and (name == old or name.startswith((f"{old}.", f"{old}["))):
+                    return new + name[len(old) :]
+        return ""
 
 
 def _role(name: str) -> str:

@@ -380,6 +380,11 @@ def test_a_force_that_acts_on_nobody_is_refused(tmp_path: Path) -> None:
         ('[expose]\nports = { "tip[1]" = "ball.p" }', "[expose] ports tip[1]", "need a name without an index"),
         ('[start]\n"ball.p.f" = [0, 0, 0]', "[start] ball.p.f", "this one is computed"),
         ("[start]\nC_F = 1.0", "[start] C_F", "there is no such variable"),
+        (
+            '[expose.parameters]\nstiffness = "floor.C_F"\n[start]\n"floor.C_F" = 1.0',
+            "[start] floor.C_F",
+            "is exposed as 'stiffness': write so",
+        ),
         ('[start]\n"ball.m" = -1.0', "[start] ball.m", "greater than 0"),
         ('[experiment]\nstop = "1 kg"', "[experiment] stop", "kg"),
         ("[experiment]\nstep = 0", "[experiment] step", "greater than 0"),

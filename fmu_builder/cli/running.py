@@ -19,7 +19,7 @@ from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, print_p
 from fmu_builder.cosim.cross_check import check_triples, write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
 from fmu_builder.cosim.master import Master, load_scenario, system_of
-from fmu_builder.cosim.overrides import overridden
+from fmu_builder.cosim.overrides import named_as_given, overridden
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import Trace, write_trace
@@ -60,12 +60,12 @@ def run_system(
     chosen = overridden(
         read, "--{}", step=step, stop=stop, algorithm=algorithm, record=record, power=power, isolated=isolated
     )
+    with recorded_reads() as files, named_as_given(read, "--{}", record=record, power=power):
+        master = Master(chosen)
+    check_outputs(*written, *(("", file) for file in (*named_files(chosen), *files)))
     system = system_of(chosen) if cross_check else None
     if system is not None:
         check_triples(system)
-    with recorded_reads() as files:
-        master = Master(chosen)
-    check_outputs(*written, *(("", file) for file in (*named_files(chosen), *files)))
     try:
         done, exit_code = _run_with_progress(master), 0
     except RunInterrupted as error:  # what is there is worth its time

@@ -32,7 +32,7 @@ from fmu_builder.cosim.interruption import noted_interruption
 from fmu_builder.cosim.isolation.limits import limits_of
 from fmu_builder.cosim.loop.operations import Access, Clock, Keep, Operation, Step
 from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
-from fmu_builder.cosim.overrides import overridden
+from fmu_builder.cosim.overrides import named_as_given, overridden
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
@@ -98,7 +98,9 @@ def run(
             isolated=isolated,
             start=start,
         )
-        return Master(chosen).run(progress or (lambda share: None))
+        with named_as_given(read, "run() {}", record=record, power=power):
+            master = Master(chosen)
+        return master.run(progress or (lambda share: None))
 
 
 def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario, check_times
 from fmu_builder.model.table_model import python_value
 from fmu_builder.units import parse_quantity, parse_unit
+
+
+@contextmanager
+def named_as_given(scenario: CheckedScenario, where: str, **given: object) -> Iterator[None]:
+    """What is wrong inside with keys of [experiment] that a caller replaces is named as the caller gave it.
+
+    where, given   as of `overridden`"""
+    try:
+        yield
+    except InputError as error:
+        places = {f"{scenario.path}: [experiment] {key}": where.format(key) for key, one in given.items() if one}
+        raise InputError([Problem(places.get(p.where, p.where), p.what) for p in error.problems]) from None
 
 
 def overridden(

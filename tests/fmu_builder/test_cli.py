@@ -268,7 +268,9 @@ def test_signals_to_record_are_chosen_by_pattern(drop: Command, tmp_path: Path) 
     assert said.code == 0
     trace = read_trace(tmp_path / "trace.csv")
     assert {name.rpartition("[")[0] or name for name in trace.names} == {"body.p.r", "body.p.v", "floor.depth"}
-    assert "no signal" in refused(drop, tmp_path, 2, "run", "drop.toml", "--record", "nothing*")
+    assert "error: --record: 'nothing*' names no signal" in refused(
+        drop, tmp_path, 2, "run", "drop.toml", "--record", "nothing*"
+    )
 
 
 def test_folders_for_trace_and_plot_are_made(drop: Command, tmp_path: Path) -> None:

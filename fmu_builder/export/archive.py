@@ -6,10 +6,12 @@ import re
 import zipfile
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.model.recipe import file_kind
 from fmu_builder.paths import catalogue
 
 # An FMU comes from anywhere.  The largest that are known, with tables or a runtime in resources/, stay far below these.
@@ -72,9 +74,14 @@ def check_zip(path: Path, kind: str, needed: str, room: Room | None = None) -> f
 
 
 def _no_archive(path: Path, kind: str) -> str:
-    """What is wrong with a path that is no file, or a recipe."""
+    """What is wrong with a path that is no file, or a recipe or scenario."""
     if path.is_file():
-        return f"is a text in TOML, and no {kind}" + (f": build it first, by `build {path}`" if kind == "FMU" else "")
+        found = ""
+        with suppress(InputError):
+            found = file_kind(path)
+        one = f": it is a scenario, of which `build --assembly {path}` makes an FMU" if found == "slaves" else ""
+        one = one or f": build it first, by `build {path}`"
+        return f"is a text in TOML, and no {kind}" + (one if kind == "FMU" else "")
     if path.exists():
         return "is no file"
     if kind == "FMU" and path.parent == Path() and path.stem in {recipe.stem for recipe in catalogue()}:

@@ -434,6 +434,9 @@ def test_a_recipe_in_the_place_of_an_fmu_is_named(tmp_path: Path) -> None:
     recipe.write_text('element = "point_mass"\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"is a text in TOML, and no FMU: build it first, by `build .*Mass\.toml`"):
         check_fmu(recipe)
+    recipe.write_text('[slaves]\nmass = "PointMass"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"it is a scenario, of which `build --assembly .*Mass\.toml` makes an FMU"):
+        check_fmu(recipe)
     with pytest.raises(InputError, match="`build PointMass --platform host` makes"):
         check_fmu(Path("PointMass"))
 

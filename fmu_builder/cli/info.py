@@ -12,13 +12,14 @@ from typing import Any
 from fmu_builder.cli.files import find
 from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
-from fmu_builder.errors import listed
+from fmu_builder.errors import InputError, Problem, listed
 from fmu_builder.export.declared_check import unshown_dependencies
 from fmu_builder.export.fmu import fmu_contents, pack
 from fmu_builder.export.origin import Origin, read_origin
 from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.loader import load_model
+from fmu_builder.model.mesh import FORMATS
 from fmu_builder.model.step_advice import MODE, step_advice
 from fmu_builder.units import quantity, units_text
 
@@ -28,11 +29,21 @@ _ACTS = {"frame": "force and moment", "planar": "forces and torque", "rotational
 
 def show_info(fmu: str, as_json: bool) -> None:
     """Print what an FMU shows;   fmu: its file, or the name or file of a recipe."""
-    description, origin = _about(Path(fmu)) if fmu.endswith(".fmu") else _describe(find(fmu, "an .fmu or a recipe"))
+    if fmu.endswith(".fmu"):
+        description, origin = _about(Path(fmu))
+    else:
+        _refuse_other_file(Path(fmu))
+        description, origin = _describe(find(fmu, "an .fmu or a recipe"))
     if as_json:
         print(json.dumps(_info_json(description, origin), indent=2))
     else:
         _print_info(description, origin)
+
+
+def _refuse_other_file(path: Path) -> None:
+    if path.suffix and path.suffix != ".toml" and path.is_file():
+        what = f"is a {path.suffix} file; info reads an .fmu, the .toml of a recipe, and meshes ({', '.join(FORMATS)})"
+        raise InputError(Problem(str(path), what))
 
 
 def _about(fmu: Path) -> tuple[SlaveDescription, Origin | None]:

@@ -636,6 +636,13 @@ def test_a_file_where_a_folder_should_be_is_told_without_doing_the_work(
     assert (tmp_path / "file").read_bytes() == b""
 
 
+@pytest.mark.parametrize("name", ["a.ssp", "W.txt"])
+def test_info_says_what_it_reads_of_a_file_of_another_kind(drop: Command, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("text", encoding="utf-8")
+    said = f"{name}: is a {name[1:]} file; info reads an .fmu, the .toml of a recipe, and meshes (.stl, .obj, .ply)"
+    assert said in refused(drop, tmp_path, 2, "info", name)
+
+
 @pytest.mark.parametrize("verb", ["run", "info", "build"])
 @pytest.mark.parametrize(
     ("name", "said"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from fmu_builder.model.given_values import check_bits, start_of
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario, Drive
 from fmu_builder.model.vectors import flat, vector_of
-from fmu_builder.units import Unit, dimension_text, parse_unit
+from fmu_builder.units import Unit, dimension_text, mixes_cycles_and_angle, parse_unit
 
 Start = float | str
 T = TypeVar("T", float, Start, NDArray[np.float64])
@@ -287,7 +288,8 @@ def _drive_table(
         columns = table.values.shape[1]
         if columns != 1:
             raise InputError(Problem(where, f"{drive.table} has {columns} columns besides time, 1 is needed"))
-        time, value = table.time.tolist(), table.values[:, 0].tolist()
+        value = _of_header(table.names[0], table.values[:, 0], variable, f"{where}: {drive.table}").tolist()
+        time = table.time.tolist()
     else:
         time, value = drive.time or [], drive.value or []
     kind = {"Real": "a number", "Boolean": "true or false"}.get(variable.type, "a whole number")
@@ -302,3 +304,21 @@ def _drive_table(
         if variable.type != "Real":
             check_bits(item, where)
     return tuple(map(float, time)), tuple(map(float, value))
+
+
+_HEADER_UNIT = re.compile(r".*\s\[(?P<unit>[^\[\]]*)\]\s*")
+
+
+def _of_header(name: str, value: NDArray[np.float64], variable: SlaveVariable, where: str) -> NDArray[np.float64]:
+    """A column in SI: of a Real in the unit that its name may end with, as `F [kN]`."""
+    found = _HEADER_UNIT.fullmatch(name)
+    if not found or variable.type != "Real":
+        return value
+    try:
+        given = parse_unit(found["unit"])
+    except InputError as error:
+        raise InputError([Problem(where, f"column '{name}': {p.what}") for p in error.problems]) from error
+    needed = unit_of(variable)
+    if not given.same_dimension(needed) or mixes_cycles_and_angle(given, needed):
+        raise InputError(Problem(where, f"column '{name}' is for {variable.name}, which is in {needed.name}"))
+    return value * given.factor + (0.0 if variable.relative else given.offset)

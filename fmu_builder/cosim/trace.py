@@ -246,6 +246,9 @@ def _separator(text: str) -> str:
     return ";" if ";" in re.sub(r'"[^"]*"', "", first_line) else ","
 
 
+_TIME_UNIT = re.compile(r"\s*\w+\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*")
+
+
 def _header_faults(path: Path, header: Sequence[str]) -> list[Problem]:
     where = f"{path}: line 1"
     if not header:
@@ -256,6 +259,10 @@ def _header_faults(path: Path, header: Sequence[str]) -> list[Problem]:
         Problem(where, f"column {column} has no name") for column, name in enumerate(header, 1) if not name.strip()
     ]
     faults += _name_faults(where, (name for name in header if name.strip()))
+    unit = _TIME_UNIT.fullmatch(header[0])
+    if unit and unit["unit"].strip() not in ("s", ""):
+        what = f"the first column '{header[0]}' must be the time in s; convert it, or compare by a map of columns"
+        faults.append(Problem(where, what))
     if header[0].casefold() != "time":
         later = [column for column, name in enumerate(header[1:], 2) if name.casefold() == "time"]
         what = f"the first column '{header[0]}' must be the time, which is column"

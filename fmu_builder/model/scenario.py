@@ -138,7 +138,8 @@ class Drive(TableModel):
 
     law: str | None = Field(default=None, description="a law of the time `#t`, s")
     table: str | None = Field(
-        default=None, description="a CSV file: its first column is the time, s, the other one the values, SI"
+        default=None,
+        description="a CSV file: first column the time, s, the other one the values, SI or as `F [kN]`",
     )
     time: list[FiniteFloat] | None = Field(default=None, description="times, s, that do not decrease")
     value: list[Annotated[bool | float, BeforeValidator(_truth_or_number)]] | None = Field(

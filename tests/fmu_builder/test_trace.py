@@ -186,8 +186,15 @@ def test_more_than_20_faults_are_counted_not_listed(tmp_path: Path) -> None:
             "x,time\n1,0\n",
             [": line 1: the first column 'x' must be the time, which is column 2; move it to the front"],
         ),
+        (
+            "time [ms],x\n0,1\n",
+            [
+                ": line 1: the first column 'time [ms]' must be the time in s; "
+                "convert it, or compare by a map of columns"
+            ],
+        ),
     ],
-    ids=["empty", "no rows", "no header", "names", "no time"],
+    ids=["empty", "no rows", "no header", "names", "no time", "milliseconds"],
 )
 def test_faults_of_the_header_are_named(tmp_path: Path, text: str, faults: list[str]) -> None:
     assert faults_of(written(tmp_path, text)) == faults

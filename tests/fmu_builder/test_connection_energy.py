@@ -141,7 +141,7 @@ def test_flows_count_in_the_units_of_their_variables(tmp_path: Path, monkeypatch
     metres, small = foreign_fmu(tmp_path, "Metres"), foreign_fmu(tmp_path, "Small", variables)
     slaves = [
         f"body = {{ recipe = '{metres}', start = {{ r0 = [0, 0, -1e-3] }} }}\n",
-        f"body = {{ recipe = '{small}', start = {{ r0 = [0, 0, -1], m = 1e-3 }} }}\n",
+        f"body = {{ recipe = '{small}', start = {{ r0 = [0, 0, '-1 mm'], m = '1 kg' }} }}\n",
     ]
     floor = FLOOR.format(restitution=1, friction=0)
     made = []

@@ -163,7 +163,8 @@ def test_a_body_in_millimetres_moves_as_one_in_metres(
     metres = fall(
         f"{{ recipe = '{foreign_fmu(tmp_path, 'Metres')}', start = {{ r0 = [0, 0, -1e-3] }}, mass = '1 kg' }}"
     )
-    small = fall(f"{{ recipe = '{in_millimetres(tmp_path)}', start = {{ r0 = [0, 0, -1], m = 1e-3 }}, mass = '1 kg' }}")
+    start = "{ r0 = [0, 0, '-1 mm'], m = '1 kg' }"
+    small = fall(f"{{ recipe = '{in_millimetres(tmp_path)}', start = {start}, mass = '1 kg' }}")
     assert small.trace["floor.contact_count"][-1] == 1.0
     height = metres.trace["body.p.r[3]"]
     np.testing.assert_allclose(small.trace["body.p.r[3]"], 1e3 * height, rtol=0, atol=1e-9 * 1e3 * np.abs(height).max())

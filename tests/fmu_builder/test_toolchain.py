@@ -114,8 +114,8 @@ class Compiled:
     """Time from an empty cache and after an edit of element.c; files the compiler made for the edit; libraries.
 
     share       of the budgets, which are for the literal law of a contact: the group `coupling` may take half as much
-    edit_share  of the budget after an edit: all of the group is compiled again with element.c, but little else is, so
-                it may take twice as much as the law"""
+    edit_share  of the time from an empty cache that an edit may take: all of the group is compiled again with
+                element.c, of the law little"""
 
     share: float
     edit_share: float
@@ -148,7 +148,7 @@ def compiled(
         _, edited = timed(compile_all)
         new = sorted(path.stem.split("-")[0] for path in objects() - before)
     cache_folder.cache_clear()
-    yield Compiled(*((1.0, 1.0) if is_literal else (1.8, 3.0)), cold, edited, new, libraries)
+    yield Compiled(*((1.0, 0.5) if is_literal else (1.8, 0.85)), cold, edited, new, libraries)
 
 
 def objects() -> set[Path]:
@@ -162,9 +162,9 @@ def test_five_platforms_compile_from_an_empty_cache_in_five_seconds(compiled: Co
 
 
 @pytest.mark.slow
-def test_five_platforms_compile_after_an_edit_in_half_a_second(compiled: Compiled) -> None:
-    print(f"\nfive platforms after an edit of element.c: {compiled.edited} (budget 0.5 s)")
-    assert compiled.edited.processor < compiled.edit_share * BUSY * 0.5
+def test_five_platforms_compile_after_an_edit_in_a_share_of_the_time(compiled: Compiled) -> None:
+    print(f"\nfive platforms from an empty cache: {compiled.cold}; after an edit of element.c: {compiled.edited}")
+    assert compiled.edited.processor < compiled.edit_share * compiled.cold.processor
 
 
 @pytest.mark.slow

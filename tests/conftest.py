@@ -122,9 +122,11 @@ def some_of_each(items: list[pytest.Item], most: int) -> set[int]:
 
 
 def spread(items: list[pytest.Item], most: int) -> list[pytest.Item]:
-    """At most so many of the items, the first and the last among them."""
+    """At most so many of the items, the first and the last among them; of a single one the first."""
     if len(items) <= most:
         return items
+    if most == 1:
+        return items[:1]
     return [items[round(k * (len(items) - 1) / (most - 1))] for k in range(most)]
 
 

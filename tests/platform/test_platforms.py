@@ -269,25 +269,33 @@ MOTIONS = (
 )
 
 
-@pytest.fixture(scope="session")
-def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The .fmu file of every recipe run here, with binaries for all platforms looked at."""
-    folder = tmp_path_factory.mktemp("fmus")
-    found = {}
-    for motion in MOTIONS:
-        recipe = RECIPES / f"{motion.recipe}.toml"
+class BuiltMotions(dict[str, Path]):
+    """Recipe -> the .fmu file with binaries for all platforms looked at, built when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def __missing__(self, name: str) -> Path:
+        (motion,) = (motion for motion in MOTIONS if motion.recipe == name)
+        recipe = RECIPES / f"{name}.toml"
         if motion.text is not None:
-            recipe = folder / recipe.name
+            recipe = self._folder / recipe.name
             recipe.write_text(motion.text, encoding="utf-8")
-        for name, content in motion.files.items():
-            (folder / name).write_text(content, encoding="utf-8")
-        platforms = (*LIBRARY_SUFFIX, *(["aarch64-darwin"] if motion.recipe in ON_DARWIN else []))
+        for file, content in motion.files.items():
+            (self._folder / file).write_text(content, encoding="utf-8")
+        platforms = (*LIBRARY_SUFFIX, *(["aarch64-darwin"] if name in ON_DARWIN else []))
         with pytest.MonkeyPatch.context() as patch:
             if motion.in_file:
-                shutil.copy(RECIPES / "meshes" / "bowl.stl", folder)
+                shutil.copy(RECIPES / "meshes" / "bowl.stl", self._folder)
                 patch.setattr("fmu_builder.model.mesh.MOST_EMBEDDED", 0)
-            found[motion.recipe] = build(recipe, folder, platforms=platforms)
-    return found
+            self[name] = build(recipe, self._folder, platforms=platforms)
+        return self[name]
+
+
+@pytest.fixture(scope="session")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> BuiltMotions:
+    return BuiltMotions(tmp_path_factory.mktemp("fmus"))
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------
@@ -478,7 +486,7 @@ def read_trace(result: subprocess.CompletedProcess[str], what: str) -> Trace:
 
 @pytest.fixture(scope="session", params=MOTIONS, ids=lambda motion: motion.recipe)
 def traces(
-    request: pytest.FixtureRequest, fmus: dict[str, Path], tools: Tools, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, fmus: BuiltMotions, tools: Tools, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Motion, dict[str, Trace]]:
     """One motion and its trace by platform."""
     motion: Motion = request.param
@@ -514,7 +522,7 @@ def test_the_motion_enters_and_leaves_contact(traces: tuple[Motion, dict[str, Tr
             assert motion.steps / 5 < t.steps_counted < motion.steps * 4 / 5, t
 
 
-def test_the_last_bit_of_one_input_range_changes_the_hash(fmus: dict[str, Path], tools: Tools, tmp_path: Path) -> None:
+def test_the_last_bit_of_one_input_range_changes_the_hash(fmus: BuiltMotions, tools: Tools, tmp_path: Path) -> None:
     """Without this an equal hash could mean that the hash sees nothing."""
     (low, high), *others = POINT_MASS.inputs["p.f"]
     nudged = replace(POINT_MASS, inputs={"p.f": ((low, high + math.ulp(high - low)), *others)})
@@ -526,9 +534,7 @@ def test_the_last_bit_of_one_input_range_changes_the_hash(fmus: dict[str, Path],
     assert first.hash != second.hash
 
 
-def test_data_in_a_file_give_the_bits_of_data_in_the_binary(
-    fmus: dict[str, Path], tools: Tools, tmp_path: Path
-) -> None:
+def test_data_in_a_file_give_the_bits_of_data_in_the_binary(fmus: BuiltMotions, tools: Tools, tmp_path: Path) -> None:
     found = {
         motion.recipe: read_trace(
             run_driver(
@@ -547,7 +553,7 @@ def test_data_in_a_file_give_the_bits_of_data_in_the_binary(
 
 @pytest.mark.parametrize("platform", LIBRARY_SUFFIX)
 def test_a_file_of_data_that_is_missing_or_changed_is_refused_on_each_platform(
-    platform: str, fmus: dict[str, Path], tools: Tools, tmp_path: Path
+    platform: str, fmus: BuiltMotions, tools: Tools, tmp_path: Path
 ) -> None:
     fmu, resources = fmus["BowlInFile"], tmp_path / "resources"
     config = driver_config(fmu, BOWL_IN_FILE)
@@ -571,7 +577,7 @@ def test_a_file_of_data_that_is_missing_or_changed_is_refused_on_each_platform(
 
 @pytest.mark.parametrize("platform", LIBRARY_SUFFIX)
 def test_a_file_of_data_is_found_behind_a_path_that_windows_takes_only_with_a_mark(
-    platform: str, fmus: dict[str, Path], tools: Tools, tmp_path: Path
+    platform: str, fmus: BuiltMotions, tools: Tools, tmp_path: Path
 ) -> None:
     motion = replace(BOWL_IN_FILE, steps=100)
     fmu = fmus[motion.recipe]
@@ -587,7 +593,7 @@ def test_a_file_of_data_is_found_behind_a_path_that_windows_takes_only_with_a_ma
 # a held force, an assembly with the solver and its events, and a path of resources
 @pytest.mark.parametrize("motion", [POINT_SURFACE, SHAKEN_BALL, BOWL_IN_FILE], ids=lambda motion: motion.recipe)
 def test_fmi_3_returns_the_bits_of_fmi_2_on_each_platform(
-    motion: Motion, fmus: dict[str, Path], tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    motion: Motion, fmus: BuiltMotions, tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     motion = replace(motion, steps=1_000)
     written = fmus[motion.recipe].with_suffix(".toml")
@@ -606,7 +612,7 @@ def test_fmi_3_returns_the_bits_of_fmi_2_on_each_platform(
 
 @pytest.mark.parametrize("platform", LIBRARY_SUFFIX)
 def test_a_refused_instance_is_reported_with_the_name_of_the_call(
-    platform: str, fmus: dict[str, Path], tools: Tools, tmp_path: Path
+    platform: str, fmus: BuiltMotions, tools: Tools, tmp_path: Path
 ) -> None:
     fmu = fmus["PointMass"]
     result = run_driver(tools, fmu, platform, driver_config(fmu, POINT_MASS, guid="another model"), tmp_path)
@@ -745,7 +751,7 @@ ARM_BINARIES = [*((motion.recipe, "aarch64-linux") for motion in MOTIONS), *((r,
 
 
 @pytest.mark.parametrize(("recipe", "platform"), ARM_BINARIES)
-def test_arm_code_rounds_every_product_before_it_is_added(recipe: str, platform: str, fmus: dict[str, Path]) -> None:
+def test_arm_code_rounds_every_product_before_it_is_added(recipe: str, platform: str, fmus: BuiltMotions) -> None:
     with zipfile.ZipFile(fmus[recipe]) as archive:
         binaries = {name: archive.read(name) for name in archive.namelist() if name.startswith(f"binaries/{platform}/")}
     assert binaries, f"{recipe}.fmu has no binary for {platform}"
@@ -836,7 +842,7 @@ def test_a_recorder_passes_callbacks_on_with_all_arguments_on_each_platform(tool
 
 
 def test_a_recorder_leaves_the_bits_as_they_are_on_each_platform(
-    fmus: dict[str, Path], tools: Tools, tmp_path: Path
+    fmus: BuiltMotions, tools: Tools, tmp_path: Path
 ) -> None:
     motion = replace(POINT_SURFACE, steps=500)
     fmu = fmus[motion.recipe]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fmu, fmu_name
 from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
-from fmu_builder.export.toolchain import PLATFORMS, TUPLES
+from fmu_builder.export.toolchain import PLATFORMS, TUPLES, resolve_platforms
 from fmu_builder.files import real_place, write_whole
 from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import file_kind, is_recipe
@@ -162,6 +162,12 @@ def _with_live_page(built: Built) -> Built:
     return built
 
 
+def _prepare_live_page(name: str, files: Mapping[str, bytes]) -> None:
+    from fmu_builder.pages.module import prepare_module
+
+    prepare_module(name, files)
+
+
 def _can_show_itself(built: Built) -> bool:
     in_c = not any(part.is_prototype for _, part in built.model.elements())
     return len(built.platforms) == len(PLATFORMS) and in_c and not built.path.stem.endswith(FMI3_SUFFIX)
@@ -235,10 +241,12 @@ def _build(
 def _build_plain(path: Path, output: Path | None, platforms: Sequence[str], assembly: bool, fmi: Fmi) -> Built:
     what = f"building {path.stem}" + (" for FMI 3.0" if fmi == 3 else "")
 
+    beside = _prepare_live_page if fmi == 2 and len(resolve_platforms(platforms)) == len(PLATFORMS) else None
+
     def build() -> Built:
         if not assembly:
-            return build_fmu(path, output, platforms, fmi)
-        return build_model_fmu(assembly_of_scenario(_scenario(path)), output, platforms, fmi)
+            return build_fmu(path, output, platforms, fmi, beside)
+        return build_model_fmu(assembly_of_scenario(_scenario(path)), output, platforms, fmi, beside)
 
     if not err.is_terminal:
         print_progress(what)

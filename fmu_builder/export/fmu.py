@@ -9,7 +9,7 @@ import io
 import re
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -104,18 +104,32 @@ def build(
         return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, wanted, fmi).path
 
 
-def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",), fmi: Fmi = 2) -> Built:
+Beside = Callable[[str, Mapping[str, bytes]], None]
+"""Work on the name of a model and the files of its FMU, but for the binaries, that is done while they are compiled."""
+
+
+def build_fmu(
+    recipe: Path,
+    output: Path | None = None,
+    platforms: Sequence[str] = ("all",),
+    fmi: Fmi = 2,
+    beside: Beside | None = None,
+) -> Built:
     """As `build`, with notes and warnings."""
-    return build_model_fmu(load_model(recipe), output, platforms, fmi)
+    return build_model_fmu(load_model(recipe), output, platforms, fmi, beside)
 
 
 def build_model_fmu(
-    model: Model, output: Path | None = None, platforms: Sequence[str] = ("all",), fmi: Fmi = 2
+    model: Model,
+    output: Path | None = None,
+    platforms: Sequence[str] = ("all",),
+    fmi: Fmi = 2,
+    beside: Beside | None = None,
 ) -> Built:
     """As `build_fmu`, from a model that was read before."""
     wanted = prototype_platforms(platforms) if model.is_prototype else resolve_platforms(platforms)
     folder = output if output is not None else Path.cwd() if is_shipped(model.path) else model.path.parent
-    return _build_files(model, *fmu_contents(model, fmi), folder, wanted, fmi=fmi)
+    return _build_files(model, *fmu_contents(model, fmi), folder, wanted, fmi=fmi, beside=beside)
 
 
 def file_name(model: Model, fmi: Fmi) -> str:
@@ -136,6 +150,7 @@ def _build_files(
     wanted: Sequence[str],
     flags: Sequence[str] = (),
     fmi: Fmi = 2,
+    beside: Beside | None = None,
 ) -> Built:
     compiler = find_compiler()
     reachable, notes = _reachable(wanted, compiler)
@@ -143,9 +158,11 @@ def _build_files(
     if model.is_prototype:
         notes = (*notes, f"a prototype in Python, which needs {PROTOTYPE_NEEDS} to run")
     target = folder / file_name(model, fmi)
-    with ThreadPoolExecutor(max_workers=1) as pool:  # the elements are checked while they are compiled
+    with ThreadPoolExecutor(max_workers=2) as pool:  # the elements are checked while they are compiled
         checks = None
         if reachable and compiler is not None:
+            if beside is not None:
+                pool.submit(beside, model.name, dict(files))
             if not all(part.is_prototype for _, part in model.elements()):
                 sources = None if model.is_prototype else dict(files)
                 checks = pool.submit(element_problems, model, compiler, SMOKE_TIMEOUT, sources)

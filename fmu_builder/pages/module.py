@@ -6,12 +6,13 @@ import hashlib
 import tempfile
 import zipfile
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from lxml import etree
 
 from fmu_builder.cosim.slave import SlaveDescription
-from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.resources import fault_of, named_files
@@ -46,8 +47,22 @@ def wasm_module(slave: SlaveDescription) -> bytes:
         names = archive.namelist()
         if reason := _no_module(slave, names):
             raise InputError(Problem(where, f"cannot run in a page: {reason}"))
-        sources = {name.removeprefix(_SOURCES): archive.read(name) for name in names if name.startswith(_SOURCES)}
-        sources |= _data(where, archive, sources)
+        files = {name: archive.read(name) for name in names if name.startswith((_SOURCES, _RESOURCES))}
+    return _module(where, files).read_bytes()
+
+
+def prepare_module(name: str, files: Mapping[str, bytes]) -> None:
+    """Compile the module of an FMU that is being built of these files, so that `wasm_module` finds it in the cache.
+    Nothing where there is none, or where it fails: what asks for it says why."""
+    if _BUILD in files:
+        with suppress(FmuBuilderError):
+            _module(name, files)
+
+
+def _module(where: str, files: Mapping[str, bytes]) -> Path:
+    """In the cache, compiled if it was not there.   files: of the FMU, those of sources and resources at least"""
+    sources = {name.removeprefix(_SOURCES): data for name, data in files.items() if name.startswith(_SOURCES)}
+    sources |= _data(where, files, sources)
     compiler = find_compiler()
     if compiler is None or not compiler.cross:
         have = f"{compiler.version} builds for this machine only" if compiler else "no compiler was found"
@@ -66,18 +81,18 @@ def wasm_module(slave: SlaveDescription) -> bytes:
                 folder, [*_compiled(sources[PurePosixPath(_BUILD).name]), str(_HOST)], made, EXPORTS, compiler
             )
             made.replace(kept)
-    return kept.read_bytes()
+    return kept
 
 
-def _data(where: str, archive: zipfile.ZipFile, sources: Mapping[str, bytes]) -> dict[str, bytes]:
+def _data(where: str, files: Mapping[str, bytes], sources: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of resources that the sources name: a page has no files, so they become part of the module.
 
     Raises InputError for those that are missing or others."""
     found, problems = {}, []
     for source in (content for name, content in sources.items() if name.endswith("constants.c")):
         for name in named_files(source.decode("utf-8", "replace")):
-            is_there = f"{_RESOURCES}{name}" in archive.namelist()
-            found[name] = archive.read(f"{_RESOURCES}{name}") if is_there else b""
+            is_there = f"{_RESOURCES}{name}" in files
+            found[name] = files.get(f"{_RESOURCES}{name}", b"")
             if fault := fault_of(name, found[name]) if is_there else "is missing":
                 problems.append(Problem(where, f"{_RESOURCES}{name} {fault}: copy the FMU again, or build it again"))
     if problems:

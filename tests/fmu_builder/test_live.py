@@ -7,6 +7,7 @@ import math
 import re
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from fmu_builder.cli.building import build_named
 from fmu_builder.cosim.initialization import model_of
 from fmu_builder.cosim.master import load_scenario, system_of
 from fmu_builder.errors import InputError
+from fmu_builder.export.toolchain import compile_module
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import ElementModel
@@ -93,10 +95,21 @@ def test_an_fmu_of_another_tool_is_refused_and_no_page_is_left(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_an_fmu_for_all_platforms_holds_its_live_page_and_is_built_again_with_it(tmp_path: Path) -> None:
-    """By the command line; the page names no folder of this machine."""
+def test_an_fmu_for_all_platforms_holds_its_live_page_and_is_built_again_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the command line; the page names no folder of this machine.  Its module is compiled once, beside binaries."""
     built, again, native = (tmp_path / name for name in ("built", "again", "native"))
+    fmu_was_there = []
+
+    def noted(*arguments: Any) -> None:
+        fmu_was_there.append((built / "PointMass.fmu").exists())
+        compile_module(*arguments)
+
+    monkeypatch.setattr("fmu_builder.pages.module.compile_module", noted)
+    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
     build_named(["PointMass"], built, (), False, False, False)
+    assert fmu_was_there == [False]
     build_named([str(built / "PointMass.fmu")], again, (), False, False, False)
     build_named(["PointMass"], native, ("host",), False, False, False)
     assert (again / "PointMass.fmu").read_bytes() == (built / "PointMass.fmu").read_bytes()

@@ -391,6 +391,8 @@ def _bicubic(patch: patches.Patch | None, key: str, read: Reader, side: float) -
 
 
 def _mesh(table: Table, read: Reader, side: float) -> Surface:
+    from concurrent.futures import ThreadPoolExecutor
+
     from fmu_builder.model import mesh_tree, mesh_width  # with scipy, for which only who needs it waits
     from fmu_builder.model.mesh import MOST_EMBEDDED, read_mesh
 
@@ -403,15 +405,16 @@ def _mesh(table: Table, read: Reader, side: float) -> Surface:
         return Surface({"mesh": bytes(64), "side": (side,)})
     with read.collected(table, "file"):
         mesh = read_mesh(path, unit * scale, (place[0], place[1], place[2]), border)
-        data = mesh_tree.pack_mesh(mesh, crease, curved)
-        reach = mesh_width.reach(mesh, side)
+        with ThreadPoolExecutor(1) as beside:  # numpy and scipy let both work at once
+            widths = beside.submit(lambda: (mesh_width.reach(mesh, side), mesh_width.free_place(mesh, side)))
+            data = mesh_tree.pack_mesh(mesh, crease, curved)
+            reach, free = widths.result()
         size = f"{len(data) / 2**20:.1f} MiB" if len(data) >= 2**20 else f"{len(data) / 2**10:.0f} KiB"
         resources = ("mesh",) if len(mesh.triangles) > MOST_EMBEDDED else ()
         where = "a file of the folder resources" if resources else "each binary"
         notes = [f"the mesh has {len(mesh.triangles)} triangles, {size} in {where}"]
         if mesh.dropped:
             notes.append(f"{mesh.dropped} triangles of {name} have two equal corners: they were left out")
-        free = mesh_width.free_place(mesh, side)
         return Surface({"mesh": data, "side": (side,)}, reach, free, tuple(notes), resources)
     return Surface({"mesh": bytes(64), "side": (side,)})
 

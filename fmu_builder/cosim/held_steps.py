@@ -13,31 +13,54 @@ The inverse mass W that a force meets at a port is, in this order,
 A stiffness per area acts in the run on the largest area that was in contact, which the element shows as `peak_area`.
 
 For a force in space W is the largest eigenvalue of the symmetric part, so the mass is the smallest over all directions.
-The inverses at both ends add up; where an element has several points, those on one body do as well."""
+The inverses at both ends add up; where an element has several points, those on one body do as well.
+
+A force may pass through FMUs without a mass on its way to the body, and the motion on its way back: outputs that follow
+inputs directly, as their ModelStructure says.  With the change c of the force on the body, and g of the motion that the
+element takes, for a change of their inputs, W = g W_body c.  Each passage from one FMU to another takes an interval
+under Jacobi; under Gauss-Seidel only one to a slave that is stepped before the giver.  A force that is found from a
+sample of the motion acts L intervals after it, one less than there are such intervals around the circle: with n FMUs in
+between 2 n + 1 under Jacobi, n under Gauss-Seidel where both ways lead through them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ctypes import byref, c_double, c_uint, c_void_p
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import ContactEvent
 from fmu_builder.cosim.scenario_inputs import Start
+from fmu_builder.cosim.schedule import Schedule
 from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario
-from fmu_builder.model.step_advice import HELD, HOLD, MODE, HeldForce, advice_of, mode_row, number_of, two_digits
+from fmu_builder.model.step_advice import (
+    HELD,
+    HOLD,
+    INTERVALS,
+    MODE,
+    SLOPE,
+    HeldForce,
+    advice_of,
+    late_row,
+    mode_row,
+    number_of,
+    two_digits,
+)
 from fmu_builder.model.wiring import Wiring
 from fmu_builder.units import parse_quantity, parse_unit, quantity
 
 ASSUMED = 1.0  # kg or kg.m2
 PEAK_AREA = "peak_area"
+COUPLED_INTERVALS = 2  # between sample and force, which coupling.mode = auto can find: CC_LAGS - 1 of lag.h
+Array = NDArray[np.float64]
+_TORQUE = parse_unit("N.m")
 _ADMITTANCE = re.compile(r"coupling\.admittance(\[\d+\])?")
 
 
@@ -46,7 +69,8 @@ class HeldConstant:
     """A stiffness or damping of an initialized slave, and the mass that its force meets.
 
     given     the mass is a parameter of the element
-    unknown   slaves whose mass is assumed to be ASSUMED"""
+    unknown   slaves whose mass is assumed to be ASSUMED
+    through   slaves that the force or the motion passes through, `intervals` from sample to force with them"""
 
     slave: str
     name: str
@@ -57,14 +81,26 @@ class HeldConstant:
     mode: float
     given: bool
     unknown: tuple[str, ...]
+    through: tuple[str, ...] = ()
+    intervals: int = 0
     seen: bool = False
 
     def note(self, algorithm: str, step: float) -> str:
         """The note on this step; empty if the step is short enough."""
-        advice = advice_of(self.name, self.held, self.value, self.mass, self.inner_mass)
+        intervals = self.intervals if self.through else INTERVALS[algorithm]
+        advice = advice_of(self.name, self.held, self.value, self.mass, self.inner_mass, intervals=intervals)
         row = mode_row(self.mode, self.held.mass, self.given, algorithm)
+        too_late = intervals > (
+            1 if self.mode == SLOPE else COUPLED_INTERVALS
+        )  # for the mode, which is no better than the law then
+        is_held = row in HELD.values() or too_late
+        if is_held:
+            row = late_row(intervals)
         best = quantity(two_digits(advice.steps[row]))
-        how = f"the force is held over it under {ALGORITHMS[algorithm]}" if row in HELD.values() else row
+        how = f"the force is held over it under {ALGORITHMS[algorithm]}" if is_held else row
+        if self.through:
+            count = f"{intervals} interval" + "s" * (intervals != 1)
+            how += f", and acts {count} after the motion that it follows from, through {' and '.join(self.through)}"
         assumed = ""
         if self.unknown:
             unit, of = self.held.mass_unit, " and ".join(self.unknown)
@@ -73,13 +109,16 @@ class HeldConstant:
                 f'mass = "... {unit}" at [slaves] {self.unknown[0]}'
             )
         if step > advice.steps[row] * (1.0 + 1e-9):
-            choice = (
-                f", or {MODE} = auto, which a recipe without [structure] coupling = false has" if self.held.mass else ""
-            )
+            choice = ""
+            if too_late:
+                sooner = ', or algorithm = "gauss_seidel", under which it is not as late' * (algorithm == "jacobi")
+                choice = f"{sooner}, or an assembly, inside which nothing is late"
+            elif is_held and self.held.mass:
+                choice = f", or {MODE} = auto, which a recipe without [structure] coupling = false has"
             return (
                 f"{self.slave}: the communication step of {quantity(step)} s is longer than the {best} s advised "
                 f"{advice.sentence(quantity)}{', as its contacts show' if self.seen else ''} ({how}); take steps of at "
-                f"most {best} s" + (choice if row in HELD.values() else "") + assumed
+                f"most {best} s{choice}{assumed}"
             )
         if not assumed:
             return ""
@@ -110,6 +149,7 @@ def held_constants(
     wiring: Wiring,
     starts: Mapping[str, Mapping[str, Start]],
     stated: Mapping[str, tuple[float, str]],
+    schedule: Schedule,
     time: float,
     step: float,
 ) -> Iterator[HeldConstant]:
@@ -118,7 +158,7 @@ def held_constants(
     for target, sources in wiring.sources.items():
         for source in sources:
             targets.setdefault(source, []).append(target)
-    bodies = _Bodies(slaves, wiring, targets, stated, time, step)
+    bodies = _Bodies(slaves, wiring, targets, stated, schedule, time, step)
     for name, slave in slaves.items():
         values = {n: starts[name].get(n, v.start) for n, v in slave.description.variables.items()}
         for variable in slave.description.variables.values():
@@ -126,18 +166,20 @@ def held_constants(
             if held is None or not (value := number_of(values[variable.name])) > 0.0:
                 continue
             given = number_of(values.get(held.mass))
-            inverse, unknown = bodies.inverse_mass(slave, held)
-            if inverse > 0.0:
+            met = bodies.met_by(slave, held)
+            if met.inverse > 0.0:
                 yield HeldConstant(
                     slave=name,
                     name=variable.name,
                     held=held,
                     value=value,
-                    mass=given if given > 0.0 else 1.0 / inverse,
+                    mass=given if given > 0.0 else 1.0 / met.inverse,
                     inner_mass=number_of(values.get(held.inner_mass)),
                     mode=number_of(values.get(MODE)) or HOLD,
                     given=given > 0.0,
-                    unknown=() if given > 0.0 else unknown,
+                    unknown=() if given > 0.0 else tuple(met.unknown),
+                    through=tuple(met.through),
+                    intervals=met.intervals,
                 )
 
 
@@ -158,7 +200,7 @@ def long_steps(
         one = one if area is None else replace(one, held=one.held._replace(area=area))
         seen = _seen_mass(one, slaves[one.slave], contacts) if one.unknown else 0.0
         known = replace(one, mass=seen, unknown=(), seen=True) if seen > 0.0 else one
-        if note := known.note(algorithm, steps[one.slave]):
+        if note := known.note(algorithm, max(steps[name] for name in (one.slave, *one.through))):
             yield note
 
 
@@ -191,6 +233,28 @@ def _seen_mass(one: HeldConstant, slave: Slave, contacts: Sequence[ContactEvent]
     return min(masses, default=0.0)
 
 
+@dataclass
+class _Reach:
+    """Variables of a slave that a force reaches, or that a motion comes from.
+
+    nodes     by variable: its change for that of each component at the element, or the reverse
+    passages  intervals on the way, at most;   through  slaves on it"""
+
+    nodes: dict[Node, Array] = field(default_factory=dict)
+    passages: int = 0
+    through: tuple[str, ...] = ()
+
+
+@dataclass
+class _Met:
+    """What a force meets.   inverse: of all masses that it moves, 1/kg or 1/(kg.m2), 0 without any"""
+
+    inverse: float = 0.0
+    unknown: dict[str, None] = field(default_factory=dict)
+    through: dict[str, None] = field(default_factory=dict)
+    intervals: int = 0
+
+
 class _Bodies:
     """Inverse masses of bodies, each found once."""
 
@@ -200,55 +264,136 @@ class _Bodies:
         wiring: Wiring,
         targets: Mapping[Node, Sequence[Node]],
         stated: Mapping[str, tuple[float, str]],
+        schedule: Schedule,
         time: float,
         step: float,
     ) -> None:
         self._slaves, self._wiring, self._targets, self._time, self._step = slaves, wiring, targets, time, step
-        self._stated = stated
-        self._asked: dict[tuple[Node, ...], float | None] = {}
+        self._stated, self._jacobi = stated, schedule.jacobi
+        self._place = {name: k for k, name in enumerate(schedule.order)}
+        self._asked: dict[tuple[tuple[Node, ...], tuple[Node, ...]], Array | None] = {}
 
-    def inverse_mass(self, slave: Slave, held: HeldForce) -> tuple[float, tuple[str, ...]]:
-        """Of all bodies that the force moves, 1/kg or 1/(kg.m2), 0 without any; and the slaves where it is assumed."""
-        unknown: dict[str, None] = {}
+    def met_by(self, slave: Slave, held: HeldForce) -> _Met:
+        """All bodies that the force moves."""
+        met = _Met()
         bodies: dict[str, dict[str, float]] = {}  # by port, those of one number together, and body
         for port in (slave.description.ports[name] for name in held.ports):
             kind = PORT_KINDS[port.kind]
             speed = next(role.name for role in kind.motion if role.rate is None)
-            forces = [self._targets.get((slave.name, n), ()) for n in port.force[kind.force[0].name]]
-            speeds = [self._wiring.sources.get((slave.name, n), ()) for n in port.motion[speed]]
-            for number, (body, _) in enumerate(forces[0]):
-                one = bodies.setdefault(port.name.partition("[")[0], {})
-                inputs = tuple(nodes[number] for nodes in forces if number < len(nodes))
-                outputs = tuple(node for nodes in speeds for node in nodes if node[0] == body)
-                mass, unit = self._stated.get(body, (0.0, ""))
-                inverse = 1.0 / mass if mass and unit in ("", held.mass_unit) else self._ask(body, inputs, outputs)
-                if inverse is not None and not mass and inputs and outputs:  # in the units of the element
-                    inverse *= self._factor((slave.name, port.force[kind.force[0].name][0]), inputs[0])
-                    inverse *= self._factor(outputs[0], (slave.name, port.motion[speed][0]))
+            forces = self._reached(slave.name, port.force[kind.force[0].name], ahead=True)
+            speeds = self._reached(slave.name, port.motion[speed], ahead=False)
+            one = bodies.setdefault(port.name.partition("[")[0], {})
+            for body, inverse in self._inverses(forces, speeds, held.mass_unit).items():
                 if inverse is None:
-                    unknown[body] = None
+                    met.unknown[body] = None
+                elif not inverse > 0.0:
+                    continue
                 one[body] = one.get(body, 0.0) + (1.0 / ASSUMED if inverse is None else inverse)
-        return sum(max(of_port.values()) for of_port in bodies.values()), tuple(unknown)
+                there, back = forces[body], speeds.get(body, _Reach())
+                met.through.update(dict.fromkeys((*there.through, *back.through)))
+                met.intervals = max(met.intervals, there.passages + back.passages - 1)
+        met.inverse = sum(max(of_port.values(), default=0.0) for of_port in bodies.values())
+        return met
+
+    def _inverses(
+        self, forces: Mapping[str, _Reach], speeds: Mapping[str, _Reach], unit: str
+    ) -> dict[str, float | None]:
+        """By body: the largest inverse mass over all directions of the force of a port; None where it is unknown."""
+        found: dict[str, float | None] = {}
+        between = {name for body in forces.keys() & speeds.keys() for name in forces[body].through}
+        for body, there in forces.items():
+            back = speeds.get(body, _Reach())
+            mass, given = self._stated.get(body, (0.0, ""))
+            inputs, outputs = tuple(there.nodes), tuple(back.nodes)
+            W: Array | None = None
+            if mass and given in ("", unit) and not there.through:
+                found[body] = 1.0 / mass
+                continue
+            if mass and len(inputs) == len(outputs):
+                W = np.diag([self._is_moved(node, given) * self._step / mass for node in inputs])
+            elif outputs and (there.through or len(inputs) == len(outputs)):
+                W = self._ask(inputs, outputs)
+            if W is not None:
+                found[body] = _yielding(
+                    np.array([*there.nodes.values()]).T @ W @ np.array([*back.nodes.values()]) / self._step
+                )
+            elif body not in between and (back.nodes or not there.through):
+                found[body] = None
+        return found
+
+    def _is_moved(self, force: Node, mass_unit: str) -> bool:
+        """Whether a mass is what the force at this input moves, rather than a moment of inertia, or the reverse."""
+        try:
+            turning = parse_unit(self._slaves[force[0]].description.variables[force[1]].unit).same_dimension(_TORQUE)
+        except InputError:
+            return True
+        return turning == (mass_unit == "kg.m2")
+
+    def _reached(self, name: str, names: Sequence[str], ahead: bool) -> dict[str, _Reach]:
+        """By slave, what the outputs of an element reach, or where its inputs come from (not ahead)."""
+        found: dict[str, _Reach] = {}
+        unit = np.eye(len(names))
+        self._go(name, {(name, n): unit[k] for k, n in enumerate(names)}, _Reach(), ahead, found)
+        return found
+
+    def _go(self, name: str, front: Mapping[Node, Array], way: _Reach, ahead: bool, found: dict[str, _Reach]) -> None:
+        met: dict[str, dict[Node, Array]] = {}
+        for node, share in front.items():
+            for end in self._targets.get(node, ()) if ahead else self._wiring.sources.get(node, ()):
+                factor = self._factor(node, end) if ahead else self._factor(end, node)
+                at = met.setdefault(end[0], {})
+                at[end] = at.get(end, 0.0) + factor * share
+        for other, nodes in met.items():
+            if other == name or other in way.through:
+                continue
+            giver, taker = (name, other) if ahead else (other, name)
+            late = self._jacobi or self._place[giver] > self._place[taker]
+            reach = found.setdefault(other, _Reach(through=way.through))
+            reach.passages = max(reach.passages, way.passages + late)
+            for node, share in nodes.items():
+                reach.nodes[node] = reach.nodes.get(node, 0.0) + share
+            if beyond := self._passed(other, nodes, ahead):
+                inward, outward = (tuple(nodes), beyond) if ahead else (beyond, tuple(nodes))
+                passes = self._ask(inward, outward)
+                if passes is not None:
+                    shares = np.array([*nodes.values()])
+                    onward = passes.T @ shares if ahead else passes @ shares
+                    further = _Reach(passages=way.passages + late, through=(*way.through, other))
+                    self._go(other, dict(zip(beyond, onward, strict=True)), further, ahead, found)
+
+    def _passed(self, name: str, nodes: Iterable[Node], ahead: bool) -> tuple[Node, ...]:
+        """Connected outputs of a slave that follow these inputs of it directly, or the reverse."""
+        variables = self._slaves[name].description.variables
+        these = [n for _, n in nodes]
+        if ahead:
+            ends = {n for n, v in variables.items() if v.depends and not v.depends.isdisjoint(these)}
+        else:
+            ends = {n for one in these for n in variables[one].depends or ()}
+        joined = self._targets if ahead else self._wiring.sources
+        return tuple((name, n) for n, v in variables.items() if n in ends and v.type == "Real" and (name, n) in joined)
 
     def _factor(self, source: Node, target: Node) -> float:
         conversion = self._wiring.conversions.get((source, target))
         return 1.0 if conversion is None else conversion.factor
 
-    def _ask(self, body: str, inputs: tuple[Node, ...], outputs: tuple[Node, ...]) -> float | None:
-        if inputs not in self._asked:
-            slave, answer = self._slaves[body], None
-            if len(inputs) == len(outputs) and all(node[0] == body for node in inputs):
-                if slave.description.restorable:
-                    answer = _probe(slave, inputs, outputs, self._time, self._step)
-                elif slave.description.derivatives:
-                    answer = _derived(slave, inputs, outputs)
-            self._asked[inputs] = answer
-        return self._asked[inputs]
+    def _ask(self, inputs: tuple[Node, ...], outputs: tuple[Node, ...]) -> Array | None:
+        """The change of the outputs of a slave over a step, (inputs, outputs), for a change of each input; None where
+        it is unknown."""
+        if (inputs, outputs) not in self._asked:
+            slave, answer = self._slaves[inputs[0][0]], None
+            if slave.description.restorable:
+                answer = _probe(slave, inputs, outputs, self._time, self._step)
+            elif slave.description.derivatives:
+                answer = _derived(slave, inputs, outputs, self._step)
+            self._asked[inputs, outputs] = answer
+        return self._asked[inputs, outputs]
 
 
-def _yielding(W: NDArray[np.float64]) -> float | None:
+def _yielding(W: Array) -> float | None:
     """The largest inverse mass over all directions."""
-    return max(float(np.linalg.eigvalsh((W + W.T) / 2.0)[-1]), 0.0) if np.isfinite(W).all() else None
+    if W.shape[0] != W.shape[1] or not np.isfinite(W).all():
+        return None
+    return max(float(np.linalg.eigvalsh((W + W.T) / 2.0)[-1]), 0.0)
 
 
 def _is_good(slave: Slave, status: int, call: str) -> bool:
@@ -258,54 +403,55 @@ def _is_good(slave: Slave, status: int, call: str) -> bool:
     return bool(status == OK)
 
 
-def _derived(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node]) -> float | None:
-    """The same from the directional derivatives of the speeds' own derivatives; None where the speeds are no states, or
-    a call fails.  Its log is then as before."""
-    variables, size, logged = slave.description.variables, len(inputs), len(slave.log)
+def _derived(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], step: float) -> Array | None:
+    """From the directional derivatives of the speeds' own derivatives, times the step; None where the speeds are no
+    states, or a call fails.  The log is then as before."""
+    variables, logged = slave.description.variables, len(slave.log)
     derivatives = slave.description.derivatives
     rates = [derivatives[v] for _, n in outputs if (v := variables[n].reference) in derivatives]
-    if len(rates) < size:
+    if len(rates) < len(outputs):
         return None
-    ins, outs = (c_uint * size)(*(variables[n].reference for _, n in inputs)), (c_uint * size)(*rates)
-    W, good = np.zeros((size, size)), True
-    for k in range(size):
-        seed, answer = (c_double * size)(), (c_double * size)()
+    ins, outs = (c_uint * len(inputs))(*(variables[n].reference for _, n in inputs)), (c_uint * len(rates))(*rates)
+    change, good = np.zeros((len(inputs), len(rates))), True
+    for k in range(len(inputs)):
+        seed, answer = (c_double * len(inputs))(), (c_double * len(rates))()
         seed[k] = 1.0
-        status = slave.dll.fmi2GetDirectionalDerivative(slave.component, outs, size, ins, size, seed, answer)
+        status = slave.dll.fmi2GetDirectionalDerivative(
+            slave.component, outs, len(rates), ins, len(inputs), seed, answer
+        )
         good = _is_good(slave, status, "fmi2GetDirectionalDerivative")
         if not good:
             break
-        W[:, k] = answer
+        change[k] = answer
     del slave.log[logged:]
-    return _yielding(W) if good else None
+    return change * step if good else None
 
 
-def _probe(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], time: float, step: float) -> float | None:
-    """The largest change of the speeds in a step, for a force of 1 N or 1 N.m, over that step; None where a call of the
-    body fails.  Its state and its log are then as before."""
+def _probe(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], time: float, step: float) -> Array | None:
+    """From steps that are tried, with 1 more at each input and without; None where a call of the slave fails.  Its
+    state and its log are then as before."""
     dll, component, size = slave.dll, slave.component, len(inputs)
     variables = slave.description.variables
-    ins, outs = ((c_uint * size)(*(variables[n].reference for _, n in nodes)) for nodes in (inputs, outputs))
+    ins, outs = ((c_uint * len(nodes))(*(variables[n].reference for _, n in nodes)) for nodes in (inputs, outputs))
     state, logged = c_void_p(), len(slave.log)
     before = (c_double * size)()
     if not _is_good(slave, dll.fmi2GetFMUstate(component, byref(state)), "fmi2GetFMUstate"):
         del slave.log[logged:]
         return None
     good = _is_good(slave, dll.fmi2GetReal(component, ins, size, before), "fmi2GetReal")
-    speeds = np.zeros((size + 1, size))
+    given = np.zeros((size + 1, len(outputs)))
     for trial in range(size + 1):  # the last one without
-        force, speed = (c_double * size)(*before), (c_double * size)()
+        changed, answer = (c_double * size)(*before), (c_double * len(outputs))()
         if trial < size:
-            force[trial] += 1.0
+            changed[trial] += 1.0
         good = (
             good
-            and _is_good(slave, dll.fmi2SetReal(component, ins, size, force), "fmi2SetReal")
+            and _is_good(slave, dll.fmi2SetReal(component, ins, size, changed), "fmi2SetReal")
             and _is_good(slave, dll.fmi2DoStep(component, time, step, 0), "fmi2DoStep")
-            and _is_good(slave, dll.fmi2GetReal(component, outs, size, speed), "fmi2GetReal")
+            and _is_good(slave, dll.fmi2GetReal(component, outs, len(outputs), answer), "fmi2GetReal")
         )
-        speeds[trial] = speed
+        given[trial] = answer
         slave.check(dll.fmi2SetFMUstate(component, state), "fmi2SetFMUstate", "after a step that was tried")
     dll.fmi2FreeFMUstate(component, byref(state))
     del slave.log[logged:]
-    change = (speeds[:-1] - speeds[-1]) / step
-    return _yielding(change) if good else None
+    return given[:-1] - given[-1] if good else None

@@ -332,7 +332,7 @@ class Master:
         every = round(scenario.seconds("output_step") / step)
         initialization = Initialization(scenario, self.descriptions, self.starts, self.signals, self.wiring)
         initialization.run(slaves, start, start + count * step)
-        constants = [*held_constants(slaves, self.wiring, self.starts, self.masses, start, step)]
+        constants = [*held_constants(slaves, self.wiring, self.starts, self.masses, self.schedule, start, step)]
         clock = Clock(start, step)
         exchange = Exchange(slaves, self.wiring, clock, self.schedule)
         exchange.check(start)

@@ -6,8 +6,9 @@ these it is.
 With omega = sqrt(stiffness/mass) half an oscillation, or an undamped contact, lasts pi/omega; N steps of it bring the
 rebound of a contact, or the motion on a spring or across a guide after half an oscillation, within one per cent.
 
-hold   from positions: growth exp((1 + 2 L) pi^2/(4 N)), L intervals from sample to force; from speeds that the element
-       integrates: exp(pi^2/(2 N)) under Jacobi; under Gauss-Seidel none, but a deformation that is off by pi/(2 N)
+hold   from positions: growth exp((1 + 2 L) pi^2/(4 N)), L intervals from sample to force: 1 under Jacobi, 0 under
+       Gauss-Seidel, more through FMUs in between; from speeds that the element integrates: exp(L pi^2/(2 N)); with
+       L = 0 none, but a deformation that is off by pi/(2 N)
 slope  a contact: as measured; a spring under Jacobi: its period is off by 0.542 (pi/N)^2, a phase of pi times as much
 auto   as measured: README.md of point_surface; growth of a swing until lag and mass are known: test_coupled_axis.py;
        its phase is off by up to 2 %
@@ -35,23 +36,32 @@ MODE = "coupling.mode"
 HELD = {"jacobi": "hold, Jacobi", "gauss_seidel": "hold, Gauss-Seidel"}  # by algorithm
 AUTO, GIVEN = "auto, averaged, predicted", "the same, {mass} given"
 _GROWTH = math.log(1.01)
-_BY_PLACE = {
-    "hold, Jacobi": 3 * math.pi**2 / 4 / _GROWTH,
-    "hold, Gauss-Seidel": math.pi**2 / 4 / _GROWTH,
-}
-_BY_SPEED = {
-    "hold, Jacobi": math.pi**2 / 2 / _GROWTH,
-    "hold, Gauss-Seidel": math.pi / 2 / 0.01,
-}
+
+
+def _by_place(intervals: int) -> float:
+    return (1 + 2 * intervals) * math.pi**2 / 4 / _GROWTH
+
+
+def _by_speed(intervals: int) -> float:
+    return intervals * math.pi**2 / 2 / _GROWTH if intervals else math.pi / 2 / 0.01
+
+
+def _braking(intervals: int) -> float:
+    return (1 + 2 * intervals) / (2 * math.e) / 0.01 + 0.4 * (1 + intervals)  # the last one: to second order in z
+
+
+INTERVALS = {"jacobi": 1, "gauss_seidel": 0}  # from sample to force, by algorithm
+_BY_PLACE, _BY_SPEED, _BY_BRAKING = (
+    {HELD[algorithm]: count(intervals) for algorithm, intervals in INTERVALS.items()}
+    for count in (_by_place, _by_speed, _braking)
+)
 _SPRING = {"slope": math.sqrt(0.542 * math.pi**3 / 0.01), AUTO: 85.0, GIVEN: 24.0}
 STEPS_PER_CONTACT = {**_BY_PLACE, "slope": 60.0, AUTO: 6.0, GIVEN: 3.0}
 STEPS_PER_SWING = {**_BY_PLACE, **_SPRING}
 STEPS_PER_SWING_BY_SPEED = {**_BY_SPEED, **_SPRING}
-_BRAKING = 3 / (2 * math.e) / 0.01 + 0.8  # 0.8 and 0.4: to second order in z
 STEPS_PER_BRAKING = {  # of mass/d
-    "hold, Jacobi": _BRAKING,
-    "hold, Gauss-Seidel": 1 / (2 * math.e) / 0.01 + 0.4,
-    "slope": _BRAKING,
+    **_BY_BRAKING,
+    "slope": _braking(1),
     AUTO: 40.0,
     GIVEN: 20.0,
 }
@@ -118,6 +128,11 @@ class HeldForce(NamedTuple):
             return {**STEPS_PER_CONTACT, **(_BY_SPEED if self.by_speed else {})}
         return STEPS_PER_SWING_BY_SPEED if self.by_speed else STEPS_PER_SWING
 
+    def held_count(self, intervals: int) -> float:
+        """The same of a force that is held so many intervals after the sample that it follows from."""
+        count = _braking if self.part == "damper" else _by_speed if self.by_speed else _by_place
+        return count(intervals)
+
 
 class _Variable(Protocol):
     @property
@@ -174,14 +189,23 @@ def step_advice(variables: Iterable[_Variable]) -> Advice | None:
     return min(found, key=lambda one: one.steps[HELD["jacobi"]], default=None)
 
 
-def advice_of(name: str, held: HeldForce, value: float, mass: float, inner_mass: float = 0.0) -> Advice:
+def late_row(intervals: int) -> str:
+    """The row of Advice.steps for a force that is held so many intervals after its sample."""
+    return f"hold, {intervals} intervals late"
+
+
+def advice_of(
+    name: str, held: HeldForce, value: float, mass: float, inner_mass: float = 0.0, *, intervals: int | None = None
+) -> Advice:
     """Advice for one stiffness or damping.  mass, kg or kg.m2: that of the bodies at the ports, 0 if it is unknown;
-    inner_mass: 0 if there is none."""
+    inner_mass: 0 if there is none; intervals: from sample to force, for a row of its own."""
     outer = mass or 1.0
     share = inner_mass / (inner_mass + outer) if inner_mass > 0.0 else 1.0
     per_constant = outer * share / (value * (held.area or 1.0))
     time = per_constant if held.part == "damper" else math.pi * math.sqrt(per_constant)
     steps = {mode.format(mass=held.mass): time / (N * share) for mode, N in held.counts.items() if _has(held, mode)}
+    if intervals is not None:
+        steps[late_row(intervals)] = time / (held.held_count(intervals) * share)
     constant = (name, value, held.unit + (f" over {held.area:.3g} m2" if held.area else ""))
     return Advice(steps, _ERRORS[held.part], constant, held.mass, outer, held.mass_unit, mass > 0.0)
 

@@ -272,3 +272,132 @@ def test_asking_the_bodies_changes_no_bit_of_the_run(tmp_path: Path, monkeypatch
     alone = master.run(path)
     assert asked.log == alone.log
     assert asked.trace.names == alone.trace.names and np.array_equal(asked.trace.values, alone.trace.values)
+
+
+# ---- forces that pass through FMUs without a mass --------------------------------------------------------------------
+
+THROUGH = """
+connections = [["point.P_out", "body.P[1]"], ["point.p_in", "{of}.r"]]
+[experiment]
+stop = "{stop}"
+step = "{step}"
+algorithm = "{algorithm}"
+[slaves]
+{slaves}
+"""
+PARTS = {
+    "body": 'body = { recipe = "TwoDBody", start = { m = 2, J = 0.03, v_y0 = 0.1 }%s }',
+    "point": 'point = { recipe = "TwoDPointY", start = { XP = 0.3 } }',
+    "spring": 'spring = { recipe = "TranslationalSpring", start = { k = 500, "coupling.mode" = "%s" } }',
+    "damper": 'damper = { recipe = "TranslationalDamper", start = { d = 50 } }',
+}
+AT_THE_POINT = 1 / (1 / 2 + 0.3**2 / 0.03)  # kg
+
+
+def through(
+    step: float,
+    algorithm: str = "jacobi",
+    of: str = "spring",
+    mode: str = "auto",
+    order: str = "",
+    stop: float = 0.0,
+    body: str = "",
+) -> str:
+    parts = {**PARTS, "spring": PARTS["spring"] % mode, "body": PARTS["body"] % body}
+    slaves = "\n".join(parts[name] for name in (order.split() or ["body", "point", of]))
+    return THROUGH.format(of=of, stop=f"{stop or 2 * step} s", step=f"{step} s", algorithm=algorithm, slaves=slaves)
+
+
+@pytest.mark.parametrize("mode", ["auto", "hold"])
+def test_a_spring_is_advised_for_the_body_behind_a_point_and_for_its_delay(tmp_path: Path, mode: str) -> None:
+    """Under Jacobi 3 intervals from the motion to the force: the law acts in every mode."""
+    (note,) = notes_of(through(1e-3, mode=mode), tmp_path)
+    assert f"an effective mass of {AT_THE_POINT:.10g} kg" in note
+    assert "acts 3 intervals after the motion that it follows from, through point)" in note
+    assert 'or algorithm = "gauss_seidel"' in note and "an assembly" in note and "coupling.mode" not in note
+    count = 3 * math.pi**2 / 2 / math.log(1.01)
+    assert below(note, math.pi * math.sqrt(AT_THE_POINT / 500) / count)
+    assert notes_of(through(4e-5, mode=mode), tmp_path) == []
+
+
+def test_the_energy_behind_a_point_grows_as_the_advised_step_says(tmp_path: Path) -> None:
+    """A body that only turns: its amplitude grows by 1 % in half a swing, with twice the step by twice as much."""
+    omega, path = math.sqrt(50 / 0.03), tmp_path / "turning.toml"
+    text = """
+connections = [["point.P_out", "body.P[1]"], ["point.p_in", "spring.r"]]
+[experiment]
+stop = {stop!r}
+step = {step!r}
+algorithm = "jacobi"
+[slaves]
+body = {{ recipe = "TwoDBody", start = {{ m = 2, J = 0.03, omega0 = 4 }} }}
+point = {{ recipe = "TwoDPointTheta" }}
+spring = {{ recipe = "RotationalSpring", start = {{ k = 50 }} }}
+"""
+    (note,) = notes_of(text.format(stop=4e-3, step=2e-3), tmp_path)
+    for step in (advised(note), 2 * advised(note)):
+        count = 4 * round(math.pi / omega / step)
+        path.write_text(text.format(stop=count * step, step=step))
+        run = master.run(path)
+        energy = run.trace["body.energy.kinetic"] + 25 * run.trace["body.theta"] ** 2
+        growth = math.log(energy[-1] / energy[0]) / 2 / 4
+        assert growth == pytest.approx(math.log(1.01) * step / advised(note), rel=0.05)
+
+
+@pytest.mark.parametrize("order", ["body point spring", "spring point body", "point body spring", "body spring point"])
+def test_under_gauss_seidel_one_interval_is_added_in_any_order(tmp_path: Path, order: str) -> None:
+    assert notes_of(through(1e-4, "gauss_seidel", order=order), tmp_path) == [], "the coupling finds one"
+    (note,) = notes_of(through(1e-3, "gauss_seidel", mode="hold", order=order), tmp_path)
+    assert "acts 1 interval after the motion that it follows from, through point)" in note
+    assert "or coupling.mode = auto" in note
+    count = math.pi**2 / 2 / math.log(1.01)
+    assert below(note, math.pi * math.sqrt(AT_THE_POINT / 500) / count)
+
+
+def test_a_damper_is_advised_through_a_point_too(tmp_path: Path) -> None:
+    (note,) = notes_of(through(1e-3, of="damper"), tmp_path)
+    assert below(note, AT_THE_POINT / 50 / (7 / (2 * math.e) / 0.01 + 1.6))
+
+
+def test_a_mass_that_is_stated_of_the_body_behind_a_point_counts_for_its_forces(tmp_path: Path) -> None:
+    (note,) = notes_of(through(1e-3, body=', mass = "8 kg"'), tmp_path)
+    assert "an effective mass of 8 kg" in note
+
+
+LINK = """
+description = "A link that hands a force on"
+[inputs]
+given = { unit = "N", start = 0.0, description = "Force" }
+[outputs]
+taken = { unit = "N", depends = ["given"], description = "Force" }
+"""
+
+
+@pytest.mark.parametrize(("order", "intervals"), [("spring link body", 0), ("link spring body", 1)])
+def test_where_the_force_alone_passes_through_the_order_decides(tmp_path: Path, order: str, intervals: int) -> None:
+    text = """
+connections = [["body.p.v", "spring.r.v"], ["spring.r.F", "link.given"], ["link.taken", "body.p.F"]]
+[experiment]
+stop = "4 ms"
+step = "2 ms"
+[slaves]
+"""
+    slaves = {
+        "body": 'body = { recipe = "SliderMass", start = { m = 2 } }\n',
+        "link": 'link = { recipe = "Link.toml" }\n',
+        "spring": 'spring = { recipe = "TranslationalSpring", start = { k = 1e3, "coupling.mode" = "hold" } }\n',
+    }
+    folder = tmp_path / "elements" / "link"
+    folder.mkdir(parents=True)
+    (folder / "element.toml").write_text(LINK)
+    (folder / "element.c").write_text("static void outputs(Element *e) { e->taken = e->given; }\n")
+    (tmp_path / "Link.toml").write_text('element = "link"\n')
+    (note,) = notes_of(text + "".join(slaves[name] for name in order.split()), tmp_path)
+    count = math.pi**2 / 2 / math.log(1.01) if intervals else math.pi / 2 / 0.01
+    assert f"acts {intervals} interval" in note and "through link)" in note
+    assert below(note, math.pi * math.sqrt(2 / 1000) / count)
+
+
+def test_a_point_whose_body_is_driven_needs_no_step(tmp_path: Path) -> None:
+    text = through(1e-3).replace('"TwoDBody", start = { m = 2, J = 0.03, v_y0 = 0.1 }', '"PrescribedPlanarMotion"')
+    assert notes_of(text.replace("body.P[1]", "body.port"), tmp_path) == []

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from fmu_builder.cli.commands import app
 from fmu_builder.export.documentation import documentation_files
 from fmu_builder.model.loader import load_model
-from fmu_builder.model.step_advice import HeldForce, Part, preferred_step, step_advice
+from fmu_builder.model.step_advice import HeldForce, Part, advice_of, late_row, preferred_step, step_advice
 from fmu_builder.paths import shipped
 from tests.contact_core.fmi2 import literal
 
@@ -106,6 +106,37 @@ def test_a_damper_is_advised_the_step_of_one_per_cent_of_the_speed() -> None:
             v, before = v - z * (before if master == "Jacobi" else v), v
             off = max(off, abs(v - math.exp(-z * (n + 1))))
         assert off == pytest.approx(0.01, rel=0.01)
+
+
+@pytest.mark.parametrize("intervals", range(6))
+@pytest.mark.parametrize("by_speed", [False, True])
+def test_a_force_that_comes_later_still_is_advised_the_step_of_one_per_cent(intervals: int, by_speed: bool) -> None:
+    """A mass on a spring, 5 rad/s, whose force follows from the motion so many steps before: growth in half a swing."""
+    advice = advice_of("k", held("spring", by_speed=by_speed), 100.0, 4.0, intervals=intervals)
+    h = 5.0 * advice.steps[late_row(intervals)]
+    if by_speed and intervals == 0:
+        assert advice.steps[late_row(0)] == advice.steps["hold, Gauss-Seidel"]
+        return
+    past = range(-intervals, 1)
+    x, v, spring = ([f(k * h) for k in past] for f in (math.cos, lambda t: -math.sin(t), math.cos))
+    for _ in range(20 * round(math.pi / h)):
+        spring.append(spring[-1] + h * v[-1])  # under Jacobi it has the speed of the beginning of the step: 1 interval
+        seen = spring[-1 - intervals] if by_speed else x[-1 - intervals]
+        x.append(x[-1] + h * v[-1] - h * h * seen / 2)
+        v.append(v[-1] - h * seen)
+    energy = np.log(np.square(x) + np.square(v)) / 2
+    growth = np.polyfit(h * np.arange(len(energy)), energy, 1)[0] * math.pi
+    assert growth == pytest.approx(math.log(1.01), rel=0.01)
+
+
+@pytest.mark.parametrize("intervals", range(6))
+def test_a_damper_that_comes_later_still_is_advised_the_step_of_one_per_cent(intervals: int) -> None:
+    advice = advice_of("d", held("damper", "N.s/m"), 5.0, 0.5, intervals=intervals)
+    z = 10.0 * advice.steps[late_row(intervals)]
+    v = [1.0] * (intervals + 1)
+    for _ in range(round(3 / z)):
+        v.append(v[-1] - z * v[-1 - intervals])
+    assert np.abs(v[intervals:] - np.exp(-z * np.arange(len(v) - intervals))).max() == pytest.approx(0.01, rel=0.02)
 
 
 def test_the_stiffer_direction_of_a_guide_counts() -> None:

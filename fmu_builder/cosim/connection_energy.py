@@ -10,12 +10,18 @@ f_mean, v_mean   means of both ends of the step
 v_held           mean of the velocity held in this step and that held in the step before: the element takes the position
                  too, and between the two positions that it takes this is the mean velocity
 
+An FMU that passes the motion of a body on to an element, and the force back, as a two_d_point does, is the element of
+one connection and the body of the other.  What it gives at the end of its step follows from what it holds over it, so
+that these values, and not means, are those of its step: f v_held and f_held v, and nothing is made inside.  What is
+made before and behind it compensates, where the element knows of its delay, and counts together.
+
 An element of fmu-builder keeps a ledger: energy.work - energy.residual is what it has stored, dissipated and switched.
-Of an element whose ports are all connected, or at rest, that is exact, where it gives a mean force (coupling.mode) too:
+Its ports are all connected, or at rest, and that is exact, where it gives a mean force (coupling.mode) too:
 
 made(element) = sum over its connections of the integral of f v_mean, plus what the ledger has gained
 
-Both are what the energies of all bodies and elements have gained together."""
+Both are what the energies of all bodies and elements have gained together.  An element that a drive moves is left out:
+what its force does on the drive, which no slave shows, would be missing."""
 
 from __future__ import annotations
 
@@ -41,7 +47,8 @@ _LEDGER = ("energy.work", "energy.residual")
 
 @dataclass(frozen=True)
 class ConnectionEnergy:
-    """Of a connection `body.port~element.port`, or of all those of an element together.
+    """Of a connection `body.port~element.port`, of all those of an element together, or of elements `a+b` that share an
+    FMU that passes their forces on.
 
     made     J, that the coupling has made (> 0) or taken (< 0) in the run
     passed   J, largest minus smallest energy that went into the body"""
@@ -68,13 +75,27 @@ class ConnectionPower:
     ) -> None:
         self._clock, self._every = clock, every
         of: dict[tuple[str, str, str, str], list[Bond]] = {}
-        for bond in find_bonds({name: slave.description for name, slave in slaves.items()}, wiring):
+        found = [*find_bonds({name: slave.description for name, slave in slaves.items()}, wiring)]
+        for bond in found:
             of.setdefault((bond.body, bond.body_port, bond.element, bond.port), []).append(bond)
-        self._connections = [_Connection(bonds, slaves, exchange, schedule, clock, rows) for bonds in of.values()]
+        self._passing = _passing(found, slaves)
+        self._connections = [
+            _Connection(bonds, slaves, exchange, schedule, clock, rows, self._passing) for bonds in of.values()
+        ]
+        elements = dict.fromkeys(one.element for one in self._connections)
+        self._moved = {  # by element, the first of its motions that a drive gives
+            name: moved[0]
+            for name in elements
+            if (
+                moved := [
+                    n for p in slaves[name].description.ports.values() for n in p.motion_names if (name, n) in driven
+                ]
+            )
+        }
         self._ledgers = [
             ledger
-            for name in dict.fromkeys(one.element for one in self._connections)
-            if (ledger := _Ledger.of(slaves[name], self._of_element(name), driven, rows)) is not None
+            for name in elements
+            if (ledger := _Ledger.of(slaves[name], self._of_element(name), rows)) is not None
         ]
 
     def _of_element(self, name: str) -> list[_Connection]:
@@ -123,17 +144,50 @@ class ConnectionPower:
             ConnectionEnergy(name, float(made[-1]), float(np.ptp(passed))) for name, made, passed in self._made(rows)
         )
 
+    def notes(self) -> Iterator[str]:
+        for name, motion in self._moved.items():
+            yield (
+                f"{name}: the energy that the coupling makes here is not counted, since {motion} is driven, and the "
+                "work of a drive is not known; to have it counted, connect a slave of prescribed_motion in its place"
+            )
+
     def _made(self, rows: int) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
         """Name, energy made, and energy passed, over the rows."""
         with_ledger = {ledger.element for ledger in self._ledgers}
+        parts: list[tuple[str, list[_Connection], NDArray[np.float64]]] = []
         for one in self._connections:
             if one.element not in with_ledger:
-                passed = one.to_body[:rows, 1]
-                yield one.name, passed - one.of_element[:rows, 1], passed
+                parts.append((one.name, [one], one.to_body[:rows, 1] - one.of_element[:rows, 1]))
         for ledger in self._ledgers:
             passed = np.sum([one.to_body[:rows, 1] for one in ledger.connections], axis=0)
             gained = ledger.rows[:rows, 0] - ledger.rows[:rows, 1]
-            yield ledger.name, passed + gained - gained[0], passed
+            parts.append((ledger.name, [*ledger.connections], passed + gained - gained[0]))
+        for names, connections, made in self._joined(parts):
+            if any(one.element in self._moved for one in connections):
+                continue
+            elements = dict.fromkeys(one.element for one in connections if one.element not in self._passing)
+            name = names[0] if len(names) == 1 else "+".join(elements)
+            into = [one for one in connections if one.body not in self._passing] or connections
+            yield name, made, np.sum([one.to_body[:rows, 1] for one in into], axis=0)
+
+    def _joined(
+        self, parts: Sequence[tuple[str, list[_Connection], NDArray[np.float64]]]
+    ) -> list[tuple[list[str], list[_Connection], NDArray[np.float64]]]:
+        """Those together that an FMU joins which passes on what it receives."""
+        found: list[tuple[list[str], list[_Connection], NDArray[np.float64]]] = []
+        for name, connections, made in parts:
+            at, names = self._passed_by(connections), [name]
+            apart = []
+            for other in found:
+                if at & self._passed_by(other[1]):
+                    names, connections, made = [*other[0], *names], [*other[1], *connections], other[2] + made
+                else:
+                    apart.append(other)
+            found = [*apart, (names, connections, made)]
+        return found
+
+    def _passed_by(self, connections: Sequence[_Connection]) -> set[str]:
+        return {name for one in connections for name in (one.body, one.element) if name in self._passing}
 
 
 class _Connection:
@@ -147,6 +201,7 @@ class _Connection:
         schedule: Schedule,
         clock: Clock,
         rows: int,
+        passing: Collection[str],
     ) -> None:
         first, n = bonds[0], len(bonds)
         self.body, self.element = first.body, first.element
@@ -167,8 +222,15 @@ class _Connection:
         self._moves = combined(self.body, self._body[n : 2 * n], velocities, end[self.body])
         self._acts = combined(self.element, self._element[:n], forces, end[self.element])
         self._works = [
-            Work(clock=clock, every=schedule.ticks[slave], phase=end[slave], memory=memory, is_held=is_held)
-            for slave, memory, is_held in ((self.body, self._body, True), (self.element, self._element, False))
+            Work(
+                clock=clock,
+                every=schedule.ticks[slave],
+                phase=end[slave],
+                memory=memory,
+                is_held=slave == self.body or slave in passing,
+                is_passed=slave in passing,
+            )
+            for slave, memory in ((self.body, self._body), (self.element, self._element))
         ]
         self._size = n
 
@@ -201,14 +263,24 @@ class _Ledger:
         self.link = Link(slave, "Get", [slave.description.variables[name] for name in _LEDGER], self.rows)
 
     @classmethod
-    def of(
-        cls, slave: Slave, connections: Sequence[_Connection], driven: Collection[Node], rows: int
-    ) -> _Ledger | None:
-        """None for an element that keeps none, or takes a motion from elsewhere than bodies."""
-        variables, ports = slave.description.variables, slave.description.ports.values()
-        moved = any((slave.name, name) in driven for port in ports for name in port.motion_names)
+    def of(cls, slave: Slave, connections: Sequence[_Connection], rows: int) -> _Ledger | None:
+        """None for an element that keeps none."""
+        variables = slave.description.variables
         known = all(name in variables and variables[name].type == "Real" for name in _LEDGER)
-        return cls(slave, connections, rows) if slave.description.ours and known and not moved else None
+        return cls(slave, connections, rows) if slave.description.ours and known else None
+
+
+def _passing(bonds: Sequence[Bond], slaves: Mapping[str, Slave]) -> set[str]:
+    """Slaves whose force on a body follows directly from a force on themselves, and their motion from that body's."""
+    found: set[str] = set()
+    for outer in bonds:
+        variables = slaves[outer.element].description.variables
+        forces = variables[outer.force].depends or ()
+        for inner in bonds:
+            if inner.body == outer.element and inner.body_force in forces:
+                motions = variables[inner.body_velocity].depends or ()
+                found.update({inner.body} if outer.velocity in motions else ())
+    return found
 
 
 def _si(variable: SlaveVariable) -> float:

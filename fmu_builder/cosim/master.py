@@ -376,6 +376,7 @@ class Master:
         steps = {name: ticks * step for name, ticks in self.schedule.longest(self.wiring).items()}
         notes = [*long_steps(held, slaves, contacts, self.in_turn, steps)]
         notes += self.schedule.notes(self.wiring, step)
+        notes += power.notes() if power is not None else ()
         for slave in slaves.values():
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")

@@ -186,6 +186,96 @@ def test_each_connection_has_its_own_energy_and_the_worst_is_named(tmp_path: Pat
     assert "most at b.p~stiff.r: " in note
 
 
+POINTS = """
+connections = [["point.P_out", "body.P[1]"], ["point.p_in", "spring.r"]{more}]
+[experiment]
+stop = 0.5
+step = {step}
+algorithm = "{algorithm}"
+power = true
+[slaves]
+{slaves}
+"""
+TURNING = {
+    "body": 'body = { recipe = "TwoDBody", start = { m = 2, J = 0.03, omega0 = 4 } }',
+    "point": 'point = { recipe = "TwoDPointTheta" }',
+    "spring": 'spring = { recipe = "RotationalSpring", start = { k = 50, theta0 = 0.2, "coupling.mode" = "%s" } }',
+    "damper": 'damper = { recipe = "RotationalDamper", start = { d = 0.05 } }',
+}
+
+
+@pytest.mark.parametrize("loop", ["compiled", "python"])
+@pytest.mark.parametrize("order", ["body point spring", "spring point body"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+@pytest.mark.parametrize("mode", ["auto", "hold"])
+def test_what_is_made_on_both_sides_of_a_point_counts_together(
+    tmp_path: Path, mode: str, algorithm: str, order: str, loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A body that only turns: what its energy and that of its spring gain."""
+    monkeypatch.setenv(LOOP, loop)
+    parts = {**TURNING, "spring": TURNING["spring"] % mode}
+    slaves = "\n".join(parts[name] for name in order.split())
+    path = tmp_path / "turning.toml"
+    path.write_text(POINTS.format(step=1e-3, algorithm=algorithm, slaves=slaves, more=""), encoding="utf-8")
+    done = run(path)
+    total = done.trace["body.energy.kinetic"] + done.trace["spring.energy.elastic"]
+    (energy,) = done.energies
+    assert energy.name == "spring" and energy.passed > 1.0
+    assert energy.made == pytest.approx(total[-1] - total[0], abs=1e-9 * total.max())
+    assert done.trace["spring.made"][-1] == energy.made
+    assert {"body.P[1]~point.P_out.power", "point.p_in~spring.r.power"} <= set(done.trace.names)
+
+
+def test_elements_at_one_point_count_together(tmp_path: Path) -> None:
+    slaves = "\n".join(TURNING.values()).replace("%s", "hold")
+    text = POINTS.format(step=1e-3, algorithm="jacobi", slaves=slaves, more=', ["point.p_in", "damper.r"]')
+    path = tmp_path / "turning.toml"
+    path.write_text(text, encoding="utf-8")
+    done = run(path)
+    names = ["body.energy.kinetic", "spring.energy.elastic", "damper.energy.damping"]
+    total = sum(done.trace[name] for name in names)
+    (energy,) = done.energies
+    assert energy.name == "spring+damper"
+    assert energy.made == pytest.approx(total[-1] - total[0], abs=1e-9) and energy.made > 0.1
+
+
+SHAKEN = """
+connections = [["mass.p", "spring.r"], ["mass.p", "other.r"]{more}]
+[experiment]
+stop = 1
+step = 2e-3
+power = true
+[slaves]
+mass = {{ recipe = "SliderMass", start = {{ v0 = 1 }} }}
+spring = {{ recipe = "TranslationalSpring", start = {{ k = 100 }} }}
+other = {{ recipe = "TranslationalSpring", start = {{ k = 50 }} }}
+{end}
+"""
+
+
+def test_an_element_that_a_drive_moves_is_left_out_and_a_note_says_so(tmp_path: Path) -> None:
+    """The same motion of a slave is counted: energy gained, less the work of that motion."""
+    path = tmp_path / "shaken.toml"
+    path.write_text(SHAKEN.format(more="", end='[drive]\n"spring.c.v" = "1[m/s]*cos(10[rad/s]*#t)"'), encoding="utf-8")
+    done = run(path)
+    assert [one.name for one in done.energies] == ["mass.p~other.r"]
+    assert "mass.p~spring.r.made" not in done.trace and "mass.p~spring.r.power" in done.trace
+    (note,) = [note for note in done.notes if "not counted" in note]
+    assert note.startswith("spring: ") and "c.v is driven" in note and "prescribed_motion" in note
+    shaker = (
+        'shaker = { recipe = "PrescribedTranslation", start = { amplitude = 0.1, frequency = 1.5915494309189535 } }'
+    )
+    path.write_text(SHAKEN.format(more=', ["shaker.port", "spring.c"]', end=shaker), encoding="utf-8")
+    counted = run(path)
+    assert not [note for note in counted.notes if "not counted" in note]
+    made = {one.name: one.made for one in counted.energies}
+    total = sum(counted.trace[n] for n in ("mass.energy.kinetic", "spring.energy.elastic", "other.energy.elastic"))
+    gained = total[-1] - total[0] - counted.trace["shaker.energy.work"][-1]
+    assert set(made) == {"spring", "mass.p~other.r"}
+    assert sum(made.values()) == pytest.approx(gained, abs=2e-4)  # the mean of two speeds is not that of the sine
+    assert abs(counted.trace["shaker.energy.work"][-1]) > 0.1
+
+
 def test_without_the_key_nothing_is_recorded_and_implicit_refuses_it(tmp_path: Path) -> None:
     literal("PointSurface", tmp_path)
     path = tmp_path / "plain.toml"

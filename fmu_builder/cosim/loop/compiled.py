@@ -69,7 +69,7 @@ class _Operation(ctypes.Structure):
         ("kind", c_uint8),
         ("is_held", c_uint8),
         ("checks", c_uint8),
-        ("unused", c_uint8),
+        ("is_passed", c_uint8),
     )
 
 
@@ -239,6 +239,7 @@ class CompiledLoop:
             case Work(memory=memory):
                 written.kind, written.values, written.count = _WORK, memory.ctypes.data, operation.size
                 written.step, written.is_held = operation.seconds, operation.is_held
+                written.is_passed = operation.is_passed
             case Copy(source=source, rows=rows):
                 written.kind, written.table, written.count = _COPY, source.ctypes.data, len(source)
                 written.values, written.stride, written.rows = rows.ctypes.data, rows.strides[0], len(rows)

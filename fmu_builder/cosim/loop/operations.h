@@ -34,6 +34,7 @@ typedef struct {
  * every     the operation runs in one of so many ticks, `wait` ticks from now
  * is_held   of WORK; of STEP: its state before the step is kept
  * checks    of ACCESS: the values must be finite, as of a FINITE
+ * is_passed of WORK
  * stride    bytes from one row of values to the next; the row after the last one of `rows` is the first one
  *
  * One line of the cache: of many slaves all of them are fetched from memory in each tick.  Only those that have several
@@ -56,7 +57,7 @@ typedef struct {
         int32_t *seen;
     };
     uint32_t rows, count, every, wait, back;
-    uint8_t kind, is_held, checks, unused;
+    uint8_t kind, is_held, checks, is_passed;
 } Operation;
 
 typedef struct {
@@ -101,14 +102,14 @@ static int has_changed(const int32_t *values, int32_t *seen, uint32_t count)
  *
  *     force[n], velocity[n], those of the step before, power, work
  *
- * and the mean of a force that is held over the step is its value. */
-static void work(double *values, uint32_t n, int is_held, double step)
+ * and the mean of a force that is held over the step is its value, as is that of a velocity that is passed on. */
+static void work(double *values, uint32_t n, int is_held, int is_passed, double step)
 {
     double *force = values, *velocity = values + n, *force_before = values + 2 * n, *velocity_before = values + 3 * n;
     double power = 0.0;
     for (uint32_t i = 0; i < n; i++) {
         double mean_force = is_held ? force[i] : 0.5 * (force[i] + force_before[i]);
-        power += mean_force * (0.5 * (velocity[i] + velocity_before[i]));
+        power += mean_force * (is_passed ? velocity[i] : 0.5 * (velocity[i] + velocity_before[i]));
         force_before[i] = force[i];
         velocity_before[i] = velocity[i];
     }
@@ -144,7 +145,7 @@ static Outcome operate(Loop *loop, Operation *o)
             return ANSWERED;
         return has_changed(values, o->seen, o->count) ? CHANGED : DONE;
     case WORK:
-        work(values, o->count, o->is_held, o->step);
+        work(values, o->count, o->is_held, o->is_passed, o->step);
         return DONE;
     case COPY:
         for (uint32_t i = 0; i < o->count; i++)

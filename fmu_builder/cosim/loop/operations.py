@@ -235,11 +235,13 @@ class Watch(Operation):
 class Work(Operation):
     """Mean power, W, of forces and velocities over the `every` ticks that end with this one, and the work so far, J.
 
-    memory   forces, velocities, those of the step before, power, work: shape (4 n + 2,)
-    is_held  the forces are constant over the step, else their mean is that of its ends"""
+    memory     forces, velocities, those of the step before, power, work: shape (4 n + 2,)
+    is_held    the forces are constant over the step, else their mean is that of its ends
+    is_passed  the same of the velocities"""
 
     memory: NDArray[Any]
     is_held: bool
+    is_passed: bool
 
     @property
     def size(self) -> int:
@@ -251,13 +253,13 @@ class Work(Operation):
 
     def call(self) -> Call:
         values: Any = self.memory.data
-        n, step, is_held = self.size, self.seconds, self.is_held
+        n, step, is_held, is_passed = self.size, self.seconds, self.is_held, self.is_passed
 
         def work(tick: int) -> str | None:
             power = 0.0
             for i in range(n):
                 force = values[i] if is_held else 0.5 * (values[i] + values[2 * n + i])
-                power += force * (0.5 * (values[n + i] + values[3 * n + i]))
+                power += force * (values[n + i] if is_passed else 0.5 * (values[n + i] + values[3 * n + i]))
             self.memory[2 * n : 4 * n] = self.memory[: 2 * n]
             values[4 * n] = power
             values[4 * n + 1] += power * step

@@ -11,7 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from fmu_builder.cosim.link import not_finite
-from fmu_builder.cosim.scenario_inputs import Signal, Start, in_fmu
+from fmu_builder.cosim.scenario_inputs import Signal, Start, in_fmu, si_unit
 from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, OK, WARNING, Slave, SlaveDescription
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.model.connectable import Node
@@ -19,6 +19,7 @@ from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
+from fmu_builder.model.vectors import vector_of
 from fmu_builder.model.wiring import Wiring
 from fmu_builder.paths import find_recipe
 
@@ -104,6 +105,38 @@ class Initialization:
     @cached_property
     def _order(self) -> tuple[list[Node], list[Node]]:
         return initial_order(self.wiring, self.descriptions)
+
+    def unused_starts(self) -> Iterator[str]:
+        """Notes on start values of inputs that a connection or a drive sets at once.
+
+        In a loop a start value that an output is read with before the connection sets it is where the iteration
+        begins."""
+        order, _ = self._order
+        place = {node: k for k, node in enumerate(order)}
+        driven = {signal.node for signal in self.signals}
+        for slave, entry in self.scenario.slaves.items():
+            variables = self.descriptions[slave].variables
+            read = [(place[slave, n], v.depends) for n, v in variables.items() if (slave, n) in place]
+            for key, value in entry.start.items():
+                vector = None if key in variables else vector_of(key, variables)
+                names, givers, guess = vector.names if vector else (key,), {}, False
+                for name in names:
+                    if sources := self.wiring.sources.get((slave, name), ()):
+                        givers[name] = " + ".join(f"{s}.{n}" for s, n in sources)
+                        first = min(place[source] for source in sources)
+                        guess |= any(at < first and (depends is None or name in depends) for at, depends in read)
+                    elif (slave, name) in driven:
+                        givers[name] = "its drive"
+                if not givers:
+                    continue
+                unit = "" if isinstance(value, str | bool | list) else f" {si_unit(variables[names[0]])}"
+                role = "is only a first guess in a loop of initial values" if guess else "has no effect"
+                some = "" if len(givers) == len(names) else f" for {', '.join(givers)}"
+                yield (
+                    f"[slaves] {slave} start {key} = {value}{unit.removesuffix(' 1')} {role}{some}: from the "
+                    f"initialization on {', '.join(dict.fromkeys(givers.values()))} gives the value"
+                    + ("" if guess or some else "; remove it")
+                )
 
     def _solve_initial_values(self, slaves: Mapping[str, Slave], start: float) -> None:
         """Pass every output on in the order of the dependencies; a loop is repeated until its values are constant."""

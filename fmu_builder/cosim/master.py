@@ -374,7 +374,7 @@ class Master:
         energies = power.energies(rows) if power is not None else ()
         held = [one for one in constants if one.slave not in solved]
         steps = {name: ticks * step for name, ticks in self.schedule.longest(self.wiring).items()}
-        notes = [*long_steps(held, slaves, contacts, self.in_turn, steps)]
+        notes = [*initialization.unused_starts(), *long_steps(held, slaves, contacts, self.in_turn, steps)]
         notes += self.schedule.notes(self.wiring, step)
         notes += power.notes() if power is not None else ()
         for slave in slaves.values():

@@ -875,3 +875,73 @@ def test_problems_of_all_slaves_and_connections_come_at_once(tmp_path: Path) -> 
     assert len(lines) == len(wanted)
     for where, words in wanted:
         assert [line for line in lines if where in line and words in line], (where, lines)
+
+
+# ---- start values that connections overwrite ------------------------------------------------------------------------
+
+
+def start_notes(folder: Path, text: str) -> list[str]:
+    path = folder / "starts.toml"
+    path.write_text(text)
+    return [note for note in run(path).notes if note.startswith("[slaves]")]
+
+
+def test_a_start_value_that_a_connection_overwrites_is_named(tmp_path: Path) -> None:
+    """It changes no bit of the run; that of an input which nothing sets stays unnamed."""
+    text = """
+connections = [["body.p", "spring.r"]]
+[experiment]
+stop = 0.02
+step = 1e-3
+algorithm = "{algorithm}"
+[slaves]
+body = {{ recipe = "SliderMass", start = {{ v0 = 1{force} }} }}
+spring = {{ recipe = "TranslationalSpring", start = {{ "c.v" = 0.5{speed} }} }}
+"""
+    for algorithm in ("jacobi", "gauss_seidel", "implicit"):
+        given = text.format(algorithm=algorithm, force=', "p.F" = "2 N"', speed=', "r.v" = 3')
+        told = "[slaves] {} has no effect: from the initialization on {} gives the value; remove it"
+        assert start_notes(tmp_path, given) == [
+            told.format("body start p.F = 2 N", "spring.r.F"),
+            told.format("spring start r.v = 3 m/s", "body.p.v"),
+        ]
+        with_starts = run(tmp_path / "starts.toml").trace
+        assert start_notes(tmp_path, text.format(algorithm=algorithm, force="", speed="")) == []
+        assert run(tmp_path / "starts.toml").trace.values.tobytes() == with_starts.values.tobytes()
+
+
+def test_a_start_vector_and_a_drive_are_named_too(tmp_path: Path) -> None:
+    text = """
+connections = [["body.p.r[3]", "floor.point.r[3]"], ["body.p.v", "floor.point.v"], ["floor.point.f", "body.p.f"]]
+[experiment]
+stop = 0.002
+step = 1e-3
+[slaves]
+body = { recipe = "PointMass", start = { r0 = [0, 0, 1] } }
+floor = { recipe = "PointSurface", start = { "point.r" = [0, 0, 2], "surface.r[3]" = "1 mm" } }
+[drive]
+"floor.surface.r[3]" = "2[mm]*sin(2*PI*20[Hz]*#t)"
+"""
+    assert start_notes(tmp_path, text) == [
+        "[slaves] floor start point.r = [0, 0, 2] has no effect for point.r[3]: from the initialization on body.p.r[3] "
+        "gives the value",
+        "[slaves] floor start surface.r[3] = 1 mm has no effect: from the initialization on its drive gives the value; "
+        "remove it",
+    ]
+
+
+def test_a_start_value_in_a_loop_is_called_a_first_guess(tmp_path: Path) -> None:
+    """Of the two inputs of a loop one is read before it is set."""
+    text = """
+connections = [["a.y", "b.u"], ["b.y", "a.u"]]
+[experiment]
+stop = 0.02
+step = 1e-2
+[slaves]
+a = { recipe = "ProbeLoop", start = { u = 7 } }
+b = { recipe = "ProbeLoop", start = { u = 7 } }
+"""
+    notes = start_notes(tmp_path, text)
+    assert len(notes) == 2
+    assert sum("is only a first guess in a loop of initial values: " in note for note in notes) == 1
+    assert sum("has no effect: " in note and note.endswith("; remove it") for note in notes) == 1

@@ -105,7 +105,8 @@ def fmu_golden(request: pytest.FixtureRequest) -> Golden:
     def wrote(path: Path) -> None:
         request.node.user_properties.append((_WRITTEN, str(path)))
 
-    return Golden(request.path, request.node.name, update=bool(request.config.getoption(UPDATE)), wrote=wrote)
+    test = ".".join([*([request.cls.__qualname__] if request.cls else []), request.node.name])
+    return Golden(request.path, test, update=bool(request.config.getoption(UPDATE)), wrote=wrote)
 
 
 # ---- option, marker, summary -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,17 +23,26 @@ FOLDER = "references"
 
 
 class Golden:
-    """The references of one test: `references/MODULE/TEST.csv` beside its file, and `TEST.NAME.csv` of further ones."""
+    """The references of one test: `references/MODULE/TEST.csv` beside its file, and `TEST.NAME.csv` of further ones.
+
+    No two tests share a file.  TEST is `CLASS.test` in a class, `test-VALUES` of one with parameters; where characters
+    that no file name should have are replaced, and of further ones with parameters, digits of a checksum follow."""
 
     def __init__(self, test_file: Path, test: str, *, update: bool, wrote: Callable[[Path], None]) -> None:
-        """update   write them in place of comparing;   wrote   is called with each file that was written"""
+        """test     its class, name and parameters, as `TestBall.test_drop[1.0]`
+        update   write them in place of comparing;   wrote   is called with each file that was written"""
         self._folder = test_file.parent / FOLDER / test_file.stem
         self._test, self._update, self._wrote = test, update, wrote
 
     def path(self, name: str = "") -> Path:
         """The file of a reference.   name: of a further one of the same test"""
-        stem = ".".join(part for part in (self._test, name) if part)
-        return self._folder / f"{re.sub(r'[^0-9A-Za-z_.=-]+', '_', stem).strip('_')}.csv"
+        function, bracket, values = self._test.partition("[")
+        test = f"{function}-{values.removesuffix(']')}" if bracket else function
+        whole = ".".join(part for part in (test, name) if part)
+        stem = re.sub(r"[^0-9A-Za-z_.=-]+", "_", whole)
+        if stem != whole or (bracket and name):  # others may have this name too, as a value 1.0 and 1 with the name 0
+            stem += "-" + hashlib.sha256(f"{test}\n{name}".encode()).hexdigest()[:8]
+        return self._folder / f"{stem}.csv"
 
     def __call__(
         self,

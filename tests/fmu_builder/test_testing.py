@@ -106,8 +106,8 @@ def test_ramp(fmu_golden, end):
 def test_a_reference_is_written_by_the_option_alone_and_then_compared(pytester: pytest.Pytester) -> None:
     missing = run_inner(pytester, GOLDEN.replace("VALUE", "1.0"))
     missing.assert_outcomes(failed=1)
-    missing.stdout.fnmatch_lines(["*there is no reference *test_ramp_1.0.csv; pytest --update-references writes it"])
-    file = pytester.path / "references" / "test_inner" / "test_ramp_1.0.csv"
+    missing.stdout.fnmatch_lines(["*there is no reference *test_ramp-1.0.csv; pytest --update-references writes it"])
+    file = pytester.path / "references" / "test_inner" / "test_ramp-1.0.csv"
     assert not file.exists()
 
     written = run_inner(pytester, GOLDEN.replace("VALUE", "1.0"), "--update-references")
@@ -126,9 +126,54 @@ def test_a_reference_with_other_signals_is_named(pytester: pytest.Pytester) -> N
     text = GOLDEN.replace("VALUE", "1.0")
     run_inner(pytester, text, "--update-references").assert_outcomes(passed=1)
     result = run_inner(pytester, text.replace('{"x": "1 mm"}', '{"x": "1 mm", "noise": 1}'))
-    result.stdout.fnmatch_lines(["*test_ramp_1.0.csv: it lacks the signal noise; *"])
+    result.stdout.fnmatch_lines(["*test_ramp-1.0.csv: it lacks the signal noise; *"])
     result = run_inner(pytester, text.replace('{"x": "1 mm"}', '{"noise": 1}'))
-    result.stdout.fnmatch_lines(["*test_ramp_1.0.csv: it lacks the signal noise; *"])
+    result.stdout.fnmatch_lines(["*test_ramp-1.0.csv: it lacks the signal noise; *"])
+
+
+SHARED = """
+import numpy as np
+import pytest
+from fmu_builder import Trace
+
+def check(fmu_golden, value, name=""):
+    time = np.linspace(0.0, 1.0, 3)
+    fmu_golden(Trace(time, ("x",), (time * value)[:, None], {"x": "m"}), {"x": "1 mm"}, name)
+
+def test_ramp(fmu_golden): check(fmu_golden, FACTOR * 1.0)
+def test_ramp_1(fmu_golden): check(fmu_golden, FACTOR * 2.0)
+
+@pytest.mark.parametrize("value", ["1", "a+b", "a b", "a/b"])
+def test_value(fmu_golden, value): check(fmu_golden, FACTOR * {"1": 3.0, "a+b": 4.0, "a b": 5.0, "a/b": 6.0}[value])
+def test_value_1(fmu_golden): check(fmu_golden, FACTOR * 7.0)
+
+@pytest.mark.parametrize("value", ["1", "1.0"])
+def test_named(fmu_golden, value): check(fmu_golden, FACTOR * float(len(value)), "0" if value == "1" else "")
+
+class TestFirst:
+    def test_ramp(self, fmu_golden): check(fmu_golden, FACTOR * 8.0)
+    class TestInner:
+        def test_ramp(self, fmu_golden): check(fmu_golden, FACTOR * 9.0)
+
+class TestSecond:
+    def test_ramp(self, fmu_golden): check(fmu_golden, FACTOR * 10.0)
+"""
+
+
+def test_no_two_tests_share_a_reference(pytester: pytest.Pytester) -> None:
+    """Of other classes, of parameters whose characters a file name cannot have, of modules in other folders."""
+    texts = {"here": SHARED.replace("FACTOR", "1.0"), "there": SHARED.replace("FACTOR", "0.5")}
+    for folder, text in texts.items():
+        (pytester.path / folder).mkdir()
+        (pytester.path / folder / "test_same.py").write_text(text)
+    options = ("-p", "no:xdist", "-p", "no:cacheprovider", "--import-mode=importlib")
+    pytester.runpytest_inprocess(*options, "--update-references").assert_outcomes(passed=24)
+    for folder in texts:
+        files = {file.name for file in (pytester.path / folder / "references" / "test_same").glob("*.csv")}
+        assert len(files) == 12
+        assert {"test_ramp.csv", "TestFirst.test_ramp.csv", "TestFirst.TestInner.test_ramp.csv"} <= files
+        assert {"test_value-1.csv", "test_value_1.csv", "test_named-1.0.csv"} <= files
+    pytester.runpytest_inprocess(*options).assert_outcomes(passed=24)
 
 
 # ---- platforms -------------------------------------------------------------------------------------------------------

@@ -4,17 +4,24 @@ A device or other special file is never replaced by a file."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
+import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from fmu_builder.errors import InputError, Problem, ToolError
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 LARGEST_TEXT = 2**30  # bytes; a table of 10 million rows
 _READ: ContextVar[list[Path] | None] = ContextVar("files read", default=None)
@@ -69,6 +76,24 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(Problem(f"{path}: line {line}", f"is not UTF-8 text: {error.reason}")) from error
+
+
+def csv_separator(text: str) -> str:
+    """What separates the cells of a CSV file: a semicolon if its first line has one outside quotes, else a comma, which
+    may be part of an unquoted name as in m[1,2].  Below a single name the next line tells."""
+    for line in text.split("\n", 2)[:2]:
+        plain = re.sub(r'"[^"]*"', "", line)
+        if ";" in plain:
+            return ";"
+        if "," in plain:
+            return ","
+    return ","
+
+
+def csv_reader(text: str, lines: Iterable[str] | None = None) -> Reader:
+    """The rows of a CSV file, with the separator that it has.   lines: its text, where the place in it is needed"""
+    given = io.StringIO(text, newline="") if lines is None else lines
+    return csv.reader(given, delimiter=csv_separator(text), skipinitialspace=True)
 
 
 def read_data(path: Path, largest: int = LARGEST_TEXT) -> bytes:

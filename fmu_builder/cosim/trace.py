@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
-from fmu_builder.files import is_stream, read_text, staged, write_whole
+from fmu_builder.files import csv_reader, is_stream, read_text, staged, write_whole
 
 _SHOWN_FAULTS = 20  # of one trace; a broken column would otherwise print every row
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
@@ -176,7 +176,7 @@ def read_trace(path: Path) -> Trace:
     """
     text = read_text(path)
     stream = io.StringIO(text, newline="")
-    reader = csv.reader(stream, delimiter=_separator(text), skipinitialspace=True)
+    reader = csv_reader(text, stream)
     rows: list[list[str]] = []
     lines: list[int] = []
     try:
@@ -238,12 +238,6 @@ def _beside(path: Path) -> Path:
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
-
-
-def _separator(text: str) -> str:
-    """Semicolon if the first line has one outside quotes; a comma may be part of an unquoted name as in m[1,2]."""
-    first_line = text.partition("\n")[0]
-    return ";" if ";" in re.sub(r'"[^"]*"', "", first_line) else ","
 
 
 _TIME_UNIT = re.compile(r"\s*\w+\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*")

@@ -4,7 +4,6 @@ Everything wrong with a table is a problem of the reader; then there is no patch
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections import Counter
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from fmu_builder.errors import InputError, Problem, collected
-from fmu_builder.files import read_data, read_text
+from fmu_builder.files import csv_reader, read_data, read_text
 from fmu_builder.model.patches import Array, Direction, Patch, through_heights
 from fmu_builder.model.structure_reader import Reader, Table
 from fmu_builder.units import parse_quantity, parse_unit
@@ -77,7 +76,7 @@ def _columns(path: Path, key: str, read: Reader) -> int:
         for problem in error.problems:
             read.problem("surface", key, str(problem))
         return 0
-    return len(next(csv.reader([first]), []))
+    return len(next(csv_reader(first), []))
 
 
 def _refused(count: int) -> str:
@@ -120,7 +119,7 @@ def _image(path: Path, table: Table, read: Reader) -> Array | None:
 
 def _rows(path: Path, read: Reader) -> Array | None:
     """Of a file whose first line names them with their unit, as `z [mm]`: a line for each y, the least y first."""
-    header, *lines = csv.reader(io.StringIO(read_text(path), newline=""), skipinitialspace=True)
+    header, *lines = csv_reader(read_text(path))
     own = header[0].partition("[")[2].partition("]")[0]
     rows: list[list[float]] = []
     lines = [line for line in lines if line]

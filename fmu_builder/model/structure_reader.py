@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import functools
 import hashlib
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import Any, get_args
 from pydantic.fields import FieldInfo
 
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
-from fmu_builder.files import read_text
+from fmu_builder.files import csv_reader, read_text
 from fmu_builder.model.given_values import interval, number, truth
 from fmu_builder.model.table_model import KIND, In, Models
 from fmu_builder.units import Unit, parse_quantity, parse_unit
@@ -309,7 +308,7 @@ class Reader:
 
     def _file(self, name: str, key: str, path: Path, units: Sequence[Unit]) -> list[tuple[float, ...]]:
         try:
-            header, *lines = csv.reader(io.StringIO(read_text(path), newline=""), skipinitialspace=True)
+            header, *lines = csv_reader(read_text(path))
         except InputError as error:
             for problem in error.problems:
                 self.problem(name, key, str(problem))

@@ -6,7 +6,6 @@ repeats nothing, and 10^6 runs take no memory."""
 from __future__ import annotations
 
 import csv
-import io
 import math
 import re
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.files import read_text
+from fmu_builder.files import csv_reader, read_text
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.format import CheckedStudy
 
@@ -260,7 +259,7 @@ _HEADER = re.compile(r"\s*(?P<name>.*?)\s*(?:\s\[(?P<unit>[^\[\]]*)\])?\s*", re.
 
 def _listed(path: Path, axes: Sequence[Axis], where: str) -> Rows:
     """The rows of a CSV file with a column for each factor, in any order; other columns are an error."""
-    reader = csv.reader(io.StringIO(read_text(path)))
+    reader = csv_reader(read_text(path))
     try:
         lines = [line for line in reader if line and any(map(str.strip, line))]
     except csv.Error as error:

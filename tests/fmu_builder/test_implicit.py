@@ -143,6 +143,39 @@ def test_contacts_begin_and_end_where_they_do() -> None:
         assert touch[f"floor_{i}"] == pytest.approx(phase * H, abs=0.05 * H)
 
 
+@pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
+@pytest.mark.parametrize("name", ["oblique", "damped", "oblique, damped"])
+def test_the_energies_of_an_element_are_those_that_its_forces_took(name: str, algorithm: str) -> None:
+    """Its ledger against the work on the bodies, after an impact of 3.1 steps."""
+    result = measured(name, N, algorithm)
+    took = {bond.element: -bond.energy for bond in result.bonds if bond.energy is not None}
+    assert len(took) == len(PHASES)
+    for element, energy in took.items():
+        shown = sum(result[f"{element}.energy.{kind}"][-1] for kind in ("damping", "friction"))
+        assert shown == pytest.approx(energy, rel=3e-3), element
+
+
+def test_friction_takes_no_more_than_there_is_but_for_what_is_faster_than_a_substep(tmp_path: Path) -> None:
+    """A block of 0.045 J that begins in its floor, with C_r = 0: the push of 500 N ends within 20 us."""
+    path = tmp_path / "block.toml"
+    path.write_text(
+        """
+connections = [["block.p", "floor.point"]]
+[experiment]
+stop = 0.3
+step = 1e-3
+algorithm = "implicit"
+[slaves]
+block = { recipe = "PointMass", start = { r0 = [0, 0, -0.005], v0 = [0.3, 0, 0] } }
+floor = { recipe = "PointSurface", start = { C_F = 1e5, C_r = 0, K_fr = 0.3 } }
+"""
+    )
+    for algorithm, error in (("implicit", 0.03), ("adaptive", 0.005)):
+        result = run(path, algorithm=algorithm)
+        assert abs(result["block.p.v[1]"][-1]) < 1e-6
+        assert result["floor.energy.friction"][-1] == pytest.approx(0.045, rel=error)
+
+
 def test_a_result_names_how_each_force_was_found_and_what_it_gave() -> None:
     result = measured("damped", N, "implicit")
     bond = next(one for one in result.bonds if one.element == "floor_4")

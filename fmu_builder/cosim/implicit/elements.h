@@ -20,6 +20,7 @@ typedef struct {
  * place_rows      rows that move the places: one for a number, three for the four of a quaternion (sizes: 1 or 3)
  * work            of each bond: its number in the works of the group
  * metric          as in forces.py     orders: ones, as many as inputs
+ * path            motion at the end of each substep, where its true step follows them
  * is_gradient     else its force is the trapezoid     is_kept: its state is restored after a trial
  * interpolates    its inputs may have slopes     proportional: as in forces.py, -1 where it is not known yet
  * begun           motion at the beginning of the true step     given: energy that it gave along each bond in it
@@ -30,6 +31,7 @@ typedef struct {
     const uint64_t *rows, *place_rows, *sizes, *work;
     const double *metric;
     const int32_t *orders;
+    double *path;
     uint64_t size, place_count, is_gradient, is_kept, interpolates, evaluations;
     int64_t proportional;
     double debt;
@@ -108,10 +110,9 @@ static void move(const Element *e, const double *way, const double *velocity, do
     }
 }
 
-static int step_inputs(Element *e, const double *end, double time, double step, int for_good)
+static int step_inputs(Element *e, const double *start, const double *end, double time, double step, int for_good)
 {
     const Member *m = &e->member;
-    const double *start = e->begun;
     for (uint64_t i = 0; i < e->inputs.size; i++)
         e->inputs.values[i] = e->interpolates ? (end[i] - start[i]) / step : (start[i] + end[i]) / 2.0;
     if (e->interpolates) {
@@ -122,16 +123,25 @@ static int step_inputs(Element *e, const double *end, double time, double step, 
     return do_step(m, time, step, for_good);
 }
 
-/* The true step, to the motion that the inputs have now. */
-static int step_element(Element *e, double time, double step)
+/* The true step, to the motion that the inputs have now, through those at the ends of the substeps. */
+static int step_element(Element *e, double time, double step, uint64_t substeps)
 {
-    double *end = e->end.motion;
+    uint64_t n = e->inputs.size, count = e->path && substeps ? substeps : 1;
+    double *end = e->end.motion, length = step / (double)count;
+    const double *start = e->begun;
     TRY(get(&e->member, &e->inputs));
-    copy(end, e->inputs.values, e->inputs.size);
-    copy(e->inputs.values, e->begun, e->inputs.size);
-    TRY(set(&e->member, &e->inputs));
-    TRY(step_inputs(e, end, time, step, 1));
-    copy(e->inputs.values, end, e->inputs.size);
+    copy(end, e->inputs.values, n);
+    for (uint64_t k = 0; k < count; k++) {
+        double *to = k + 1 < count ? e->path + k * n : end;
+        const double *last = count > 1 ? e->path + (count - 1) * n : end;
+        for (uint64_t i = 0; k + 1 < count && i < n; i++)
+            to[i] += (end[i] - last[i]) * ((double)(k + 1) / (double)count);
+        copy(e->inputs.values, start, n);
+        TRY(set(&e->member, &e->inputs));
+        TRY(step_inputs(e, start, to, time + (double)k * length, length, 1));
+        start = to;
+    }
+    copy(e->inputs.values, end, n);
     return set(&e->member, &e->inputs);
 }
 

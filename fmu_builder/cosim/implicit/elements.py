@@ -2,7 +2,9 @@
 
 A value that is set and one that is got are a trial if the force follows from inputs alone.  Where it follows from
 states too, as of a bristle, the trial is a step whose state is restored.  In a step the inputs go linearly from the
-motion at its beginning to that at its end, where the FMU can interpolate."""
+motion at its beginning to that at its end, where the FMU can interpolate.  One of fmu-builder makes the step in as many
+parts as the solution has substeps, so that its energies, and the times of its contacts, are of that motion: along a
+straight line a force that changes within the step would do another work."""
 
 from __future__ import annotations
 
@@ -45,6 +47,7 @@ class Element:
         self.kept = Kept(slave) if inner and slave.description.can_restore else None
         self.rung = TRAPEZOID if inner or not stored else GRADIENT
         self.lags = inner and self.kept is None
+        self.follows = slave.description.ours and slave.description.interpolates  # the substeps, in its true step
         forces = np.array([b.unit == "N" for b in bonds], dtype=float)
         self.gradient = Gradient(forces if forces.any() else np.ones(self.size))
         self.debt = 0.0
@@ -109,7 +112,7 @@ class Element:
             return self.gradient.force(self._look, self.start, end, step, self.debt), end
         if self.kept is not None:
             self.kept.restore()
-            if note := self._do_step(np.concatenate([speed, place]), time, step, 0):
+            if note := self._do_step(self._begun, np.concatenate([speed, place]), time, step, 0):
                 raise self.ended(note)
         force, energy = self._look(place, speed)
         end = End(place, speed, force, force, energy)
@@ -121,16 +124,27 @@ class Element:
         """The error of an FMU that ended the simulation in a trial."""
         return SlaveError(Problem(self.slave.name, f"{note}, in a step that is tried; take smaller steps"))
 
-    def step(self, time: float, step: float) -> str | None:
-        """The true step, to the motion that the inputs have now; a note if the FMU ended the simulation."""
+    def step(self, time: float, step: float, path: Sequence[Vector] = ()) -> str | None:
+        """The true step, to the motion that the inputs have now; a note if the FMU ended the simulation.
+
+        path   the motions at the ends of the substeps, which differ from the true one by their drift in the last"""
         end = self.inputs.get().copy()
-        self.inputs.set(np.concatenate([self.start.velocity, self.start.place]))
-        note = self._do_step(end, time, step, 1)
+        count = len(path) if self.follows and path else 1
+        start, length = self._begun, step / count
+        for k in range(count):
+            to = path[k] + (end - path[-1]) * ((k + 1) / count) if k + 1 < count else end
+            self.inputs.set(start)
+            if note := self._do_step(start, to, time + k * length, length, 1):
+                break
+            start = to
         self.inputs.set(end)
         return note
 
-    def _do_step(self, end: Vector, time: float, step: float, for_good: int) -> str | None:
-        start = np.concatenate([self.start.velocity, self.start.place])
+    @property
+    def _begun(self) -> Vector:
+        return np.concatenate([self.start.velocity, self.start.place])
+
+    def _do_step(self, start: Vector, end: Vector, time: float, step: float, for_good: int) -> str | None:
         if self.slave.description.interpolates:
             self.inputs.set_slopes((end - start) / step)
         else:

@@ -187,7 +187,7 @@ static int try_element(Element *e, const Constants *c, const double *way, const 
     } else {
         if (e->is_kept) {
             TRY(restore_state(&e->member));
-            TRY(step_inputs(e, end->motion, time, step, 0));
+            TRY(step_inputs(e, e->begun, end->motion, time, step, 0));
         }
         TRY(look(e, end->motion + e->size, end->motion, end->force, &end->energy));
         if (e->is_kept)

@@ -51,7 +51,7 @@ static int make_step(Group *g, Loop *loop, double time)
     for (uint64_t k = 0; k < g->element_count; k++) {
         Element *e = g->elements + k;
         TRY(exchange(&e->member, loop, e->member.writes, e->member.write_count));
-        TRY(step_element(e, time, step));
+        TRY(step_element(e, time, step, g->substep_count));
         TRY(exchange(&e->member, loop, e->member.reads, e->member.read_count));
         e->debt = e->answers[1 - g->tried].debt;
         for (uint64_t i = 0; i < e->size; i++)

@@ -65,7 +65,7 @@ class Trial:
     force      on the rows of the bodies, the mean of the step, shape (n,)     slope: of force, 1/s; None: it is held
     unsolved   velocity by which the forces miss their law, m/s or rad/s, 0 if they are solved for
     last       forces of its last substep     works: of each element, J, by its bonds
-    substeps   into which the step is divided"""
+    substeps   into which the step is divided     paths: of each element, its motion at the end of each of them"""
 
     step: float
     force: Vector
@@ -76,6 +76,7 @@ class Trial:
     works: tuple[Vector, ...]
     slope: Vector | None = None
     substeps: int = 1
+    paths: tuple[tuple[Vector, ...], ...] | None = None
 
 
 class GroupRun:
@@ -253,9 +254,10 @@ class GroupRun:
             self._exchanged(self._reads, body.slave.name, tick)
             drift = max(drift, float(np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)))
         self.drift, self.largest_drift = drift, max(self.largest_drift, drift)
-        for element, (answer, _), works in zip(self.elements, trial.answers, trial.works, strict=True):
+        paths = trial.paths or ((),) * len(self.elements)
+        for element, (answer, _), works, path in zip(self.elements, trial.answers, trial.works, paths, strict=True):
             self._exchanged(self._writes, element.slave.name, tick)
-            note = element.step(time, step)
+            note = element.step(time, step, path)
             if note:
                 return note
             self._exchanged(self._reads, element.slave.name, tick)

@@ -53,7 +53,7 @@ typedef struct {
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 320 && sizeof(Element) == 528 &&
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 320 && sizeof(Element) == 536 &&
                sizeof(Controller) == 120 && sizeof(Group) == 920, "compiled.py has other sizes");
 
 typedef struct {

@@ -24,7 +24,7 @@ class BondReport:
 class GroupReport:
     """The calls that a group took, and what is left of errors.
 
-    steps         of each slave
+    steps         of each slave; elements of fmu-builder make one in as many parts as it has substeps
     substeps      of the solution, on the affine models of the bodies
     evaluations   of elements: values set and got, or steps that were tried
     probes        steps of bodies that were tried for want of derivatives

@@ -67,7 +67,7 @@ static void extrapolate_forces(Group *g, int64_t done)
 }
 
 /* The trial that is solved for becomes the beginning of the next substep. */
-static void pass_substep(Group *g, double weight)
+static void pass_substep(Group *g, int64_t number, double weight)
 {
     uint64_t n = g->rows;
     for (uint64_t i = 0; i < n; i++) {
@@ -78,6 +78,8 @@ static void pass_substep(Group *g, double weight)
     for (uint64_t k = 0; k < g->element_count; k++) {
         Element *e = g->elements + k;
         copy_end(e, &e->start, &e->answers[1 - g->tried].end);
+        if (e->path)
+            copy(e->path + (uint64_t)number * e->inputs.size, e->start.motion, e->inputs.size);
         e->debt = e->answers[1 - g->tried].debt;
     }
     copy(g->velocity, g->next, n);
@@ -102,7 +104,7 @@ static int divide(Group *g, double step)
     for (int64_t k = 0; k < count; k++) {
         TRY(solve_group(g, length, g->constants.accuracy_within));
         unsolved = larger(unsolved, g->unsolved);
-        pass_substep(g, (double)(count - k) - 0.5);
+        pass_substep(g, k, (double)(count - k) - 0.5);
         extrapolate_forces(g, k + 1);
     }
     for (uint64_t i = 0; i < n; i++) {

@@ -1,9 +1,9 @@
 """`implicit`: substeps of the solution within a step, on the affine models of the bodies.
 
-What a trapezoid of the length H leaves is phase: tan(w_n H/2) = w H/2, so each radian of an oscillation errs by
-(w H)^2/12.  In n substeps of h = H/n it errs by (w h)^2/12, and elements are evaluated n times as often.  Then each
-slave makes one step.  Of its force, bodies are given a linear function of time with the impulse and the first moment
-of the forces P_k of the substeps,
+What a trapezoid of the length H leaves is phase: tan(w_n H/2) = w H/2, so each radian of an oscillation errs by (w
+H)^2/12. In n substeps of h = H/n it errs by (w h)^2/12, and elements are evaluated n times as often. Then each body
+makes one step, and each element follows the substeps (elements.py). Of its force, bodies are given a linear function of
+time with the impulse and the first moment of the forces P_k of the substeps,
 
     f(t) = P + f' (t - H/2)        P = sum(P_k)/n        f' = 12/H (P/2 - sum(P_k (n - k - 1/2))/n^2),  k = 0 ..
 
@@ -85,6 +85,7 @@ def _in_substeps(group: GroupRun, model: Model, whole: Trial, time: float, count
     total, moment, unsolved = np.zeros(group.size), np.zeros(group.size), 0.0
     works = tuple(np.zeros(element.size) for element in group.elements)
     forces: list[Vector] = []
+    paths: list[list[Vector]] = [[] for _ in group.elements]
     velocity, trial = model.velocity, whole
     for k in range(count):
         part = Model(velocity, model.a, lambda: model.inverse_inertia, model.parts)
@@ -94,8 +95,9 @@ def _in_substeps(group: GroupRun, model: Model, whole: Trial, time: float, count
         moment = moment + trial.force * (count - k - 0.5)
         unsolved = max(unsolved, trial.unsolved)
         works = tuple(sum_ + one for sum_, one in zip(works, trial.works, strict=True))
-        for element, (answer, end) in zip(group.elements, trial.answers, strict=True):
+        for element, path, (answer, end) in zip(group.elements, paths, trial.answers, strict=True):
             element.start, element.debt = end, answer.debt
+            path.append(np.concatenate([end.velocity, end.place]))
         forces = [*forces[-2:], trial.force]
         group.last = _extrapolated(forces)
     for element, start in zip(group.elements, starts, strict=True):
@@ -105,7 +107,15 @@ def _in_substeps(group: GroupRun, model: Model, whole: Trial, time: float, count
     slope = 12.0 / whole.step * (mean / 2.0 - moment / (count * count))
     ends = np.array([model.velocity, velocity])
     return replace(
-        trial, step=whole.step, force=mean, velocity=ends, unsolved=unsolved, works=works, slope=slope, substeps=count
+        trial,
+        step=whole.step,
+        force=mean,
+        velocity=ends,
+        unsolved=unsolved,
+        works=works,
+        slope=slope,
+        substeps=count,
+        paths=tuple(map(tuple, paths)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +45,12 @@ class Golden:
             stem += "-" + hashlib.sha256(f"{test}\n{name}".encode()).hexdigest()[:8]
         return self._folder / f"{stem}.csv"
 
+    def _former_path(self, name: str) -> Path:
+        """Its name before, without classes, which tests could share; read for one version."""
+        function, bracket, values = self._test.partition("[")
+        whole = ".".join(part for part in (f"{function.rpartition('.')[2]}{bracket}{values}", name) if part)
+        return self._folder / f"{re.sub(r'[^0-9A-Za-z_.=-]+', '_', whole).strip('_')}.csv"
+
     def __call__(
         self,
         trace: Trace | Result | Path | str,
@@ -63,7 +70,11 @@ class Golden:
             self._wrote(path)
             return
         if not path.is_file():
-            raise AssertionError(f"there is no reference {path}; pytest {UPDATE} writes it")
+            former = self._former_path(name)
+            if not former.is_file():
+                raise AssertionError(f"there is no reference {path}; pytest {UPDATE} writes it")
+            warnings.warn(f"{former} is named as such files were before: rename it to {path.name}", stacklevel=2)
+            path = former
         reference = read_trace(path)
         if set(chosen) != set(reference.names):
             (which, name), *_ = _differences(list(chosen), reference.names)

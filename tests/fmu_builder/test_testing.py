@@ -131,6 +131,17 @@ def test_a_reference_with_other_signals_is_named(pytester: pytest.Pytester) -> N
     result.stdout.fnmatch_lines(["*test_ramp-1.0.csv: it lacks the signal noise; *"])
 
 
+def test_a_reference_of_the_name_before_is_read_with_a_warning(pytester: pytest.Pytester) -> None:
+    text = GOLDEN.replace("VALUE", "1.0")
+    run_inner(pytester, text, "--update-references").assert_outcomes(passed=1)
+    folder = pytester.path / "references" / "test_inner"
+    (folder / "test_ramp-1.0.csv").rename(folder / "test_ramp_1.0.csv")
+    result = run_inner(pytester, text, "-W", "default")
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*test_ramp_1.0.csv is named as such files were before: rename it to *-1.0.csv*"])
+    run_inner(pytester, GOLDEN.replace("VALUE", "1.1")).assert_outcomes(failed=1)
+
+
 SHARED = """
 import numpy as np
 import pytest

@@ -184,6 +184,23 @@ static void start_record(Element *e, int i)
     start_watch(e);
 }
 
+#define STILL 1e-9 /* m/s: a point that is slower need not be seen anew to be where it was */
+
+/* The time, s, in which point i went the way from its last place.  Accepted points at which a moving point stands still
+ * were shown no new input: whoever moves the body takes longer steps. */
+static double time_of_way(const Element *e, int i, double step)
+{
+    double passed = re(e->time) - e->previous[i].seen;
+    return passed > 1.5 * step ? passed : step;
+}
+
+/* Keep when point i was seen at its place first. */
+static void remember_place(Element *e, int i)
+{
+    if (re(e->distance[i]) != re(e->previous[i].distance) || cc_abs(re(e->depth_rate[i])) < STILL)
+        e->previous[i].seen = re(e->time);
+}
+
 /* Where point i passed the surface on the way from the last accepted point, the time `step` ago. */
 static CcCrossing passage(const Element *e, int i, double step)
 {
@@ -239,6 +256,7 @@ static void start(Element *e)
     for (int i = 0; i < POINTS; i++) {
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
+        e->previous[i].seen = e->time;
         e->previous[i].depth_rate = e->depth_rate[i];
         e->previous[i].unpressed = e->depth[i];
         keep_foot(e, i);
@@ -313,26 +331,28 @@ static int accept(Element *e, CcHost *host, double step)
     int changed = 0;
     for (int i = 0; i < POINTS; i++) {
         int was = re(e->previous[i].in_contact) != 0.0, is = re(e->in_contact[i]) != 0.0;
+        double way = time_of_way(e, i, step);
         if (step == 0.0 && is)
             cc_report(host, CC_INFO, "contact", "point %d is in contact at the start, %g m deep", i + 1,
                       re(e->depth[i]));
         if (was && !is) {
             end_of_first_contact(e, i, host);
             switched += end_of_contact(e, i, host);
-            record_release(e, i, host, step);
+            record_release(e, i, host, way);
             watch_step(e, i, host);
         } else {
             record_force(e, i);
         }
         if (!was && is) {
-            switched += begin_of_contact(e, i, host, step);
-            record_touch(e, i, step);
+            switched += begin_of_contact(e, i, host, way);
+            record_touch(e, i, way);
             e->contact_count[i] += 1.0;
         }
         if (was && is && stiffness_changed(e))
             switched += energy_of_change(e, i);
         changed |= accept_bristle(e, i);
         count_clipped(e, i, host);
+        remember_place(e, i);
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
         e->previous[i].depth_rate = e->depth_rate[i];

@@ -113,13 +113,11 @@ static void sample_port(Element *e, int i, Real R[3][3])
 #include "coupled_sliding.h"
 #endif
 
-/* Book the interval before the sample, by what now is known of it. */
-static void book_interval(Element *e, int i, const CcPortLaw *law)
+/* Book the interval before the sample, in which the force f acted. */
+static void book_interval(Element *e, int i, const CcPortLaw *law, const double f[3])
 {
 #if LEDGER
     const CcPort *port = port_of(e, i);
-    const CcCoupling *now = partner_of(e, i);
-    const double *f = now->partner.f[cc_lag(now->partner.lag) + 1]; /* the newest acts on what comes, or later */
     const double *r = port->r, *v = port->v, *v_0 = port->v_before;
     double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2];
     if (cc_largest(f) == 0.0 && x_0 <= 0.0 && x <= 0.0) /* all of it would be 0 */
@@ -134,8 +132,37 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
     e->energy.work += N * (x - x_0) + rubbed;
     e->energy.damping += N * (x - x_0) - elastic;
 #else
-    (void)e, (void)i, (void)law;
+    (void)e, (void)i, (void)law, (void)f;
 #endif
+}
+
+/* 1 if point i moved in the interval `step` before the first sample.  A master that steps the bodies first moves them,
+ * under the force of the start, before any sample is taken; by others the first sample is that of the start.  A way
+ * that the speeds do not explain is none of a step: the inputs were wired late. */
+static int has_moved_first(const Element *e, int i, double step)
+{
+    const CcPort *port = (const CcPort *)e->port[i];
+    const CcCoupling *c = (const CcCoupling *)e->partner[i];
+    const double *v_0 = c->partner.v, *v = port->v;
+    double way = port->r[2] - c->partner.r[2] - 0.5 * step * (v_0[2] + v[2]);
+    return c->off == 0.0 && cc_abs(way) <= step * (cc_norm(v_0) + cc_norm(v));
+}
+
+/* Book that interval. */
+CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, double step)
+{
+    CcPort *port = port_of(e, i);
+    CcCoupling *c = partner_of(e, i);
+    double N = c->partner.f[0][2], x_0 = -c->partner.r[2], x = -port->r[2];
+    cc_remember(c, port);
+    port->H = step;
+    e->was_on[i] = 1.0;
+    book_interval(e, i, law, c->partner.f[0]);
+    CcPassed passed = cc_passed(law, x_0, -c->partner.v[2], x, -port->v[2], step);
+    double made = cc_made(&passed, N);
+    c->added += cc_made_through(made, passed.change, N, x_0, x);
+    for (int L = 0; L < CC_LAGS; L++) /* this force acted whatever the lag of the next ones is */
+        c->ledger.made[L] += made;
 }
 
 #define FARTHEST 1e40 /* m, m/s: products of six such numbers, as those of three arms of inertia, do not overflow */
@@ -242,8 +269,8 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
     for (int i = 0; i < POINTS; i++) {
         const CcPort *port = port_of(e, i);
         const CcCoupling *c = partner_of(e, i);
-        if (port->begun != 0.0 && e->held[i] != 0.0) /* else the integrals of the powers have it */
-            book_interval(e, i, law);
+        if (port->begun != 0.0 && e->held[i] != 0.0) /* else the integrals of the powers have it; the newest force */
+            book_interval(e, i, law, c->partner.f[cc_lag(c->partner.lag) + 1]); /* acts on what comes, or later */
         hold_side(e, i, law);
         if (cc_is_mismatched(&c->partner.rule) && e->warned.rate == 0.0) {
             e->warned.rate = 1.0;
@@ -270,6 +297,18 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
         e->held[i] = 1.0;
     }
     return held_nothing && holds_nothing(e) ? 0 : CC_CHANGED;
+}
+
+/* 1 if point i is not where it was at the last sample. */
+static int has_moved_from(const Element *e, int i, double R[3][3])
+{
+    const CcPort *port = (const CcPort *)e->port[i];
+    double arm[3], position[3];
+    CC_UNROLL for (int k = 0; k < 3; k++)
+        arm[k] = e->point[i].r[k] - e->surface.r[k];
+    cc_to_body(R, arm, position);
+    return e->distance[i] != port->r[2] || position[0] != port->position[0] || position[1] != port->position[1]
+           || position[2] != port->position[2];
 }
 
 /* 1 if all points stand where they stood at the last sample, though they move: whoever moves the bodies takes longer
@@ -375,10 +414,14 @@ static int sample(Element *e, CcHost *host, double step)
     CcCouplingOptions options = coupling_options(e);
     watch_inputs(e, host);
     if (steps_are_repeated(e, host)) {
-        e->since = e->since_steps = 0.0;
+        e->since = e->since_steps = e->unsampled = 0.0;
         return CC_CHANGED;
     }
     cc_rotation(e->surface.q, R);
+    int moved_first = 0;
+    for (int i = 0; i < POINTS && e->unsampled != 0.0; i++)
+        moved_first |= has_moved_from(e, i, R);
+    e->unsampled = 0.0;
     if (e->since_steps < MOST_STALE && is_stale(e, R, step)) {
         e->since += step;
         e->since_steps += 1.0;
@@ -402,7 +445,7 @@ static int sample(Element *e, CcHost *host, double step)
         double from[3] = {port_of(e, i)->position[0], port_of(e, i)->position[1], port_of(e, i)->position[2]};
         sample_port(e, i, R);
         if ((int)e->coupling.mode != HOLD)
-            advance_friction(e, i, &law, from);
+            advance_friction(e, i, &law, from, moved_first && has_moved_first(e, i, step) ? step : 0.0);
     }
     if (too_far(e, host))
         return CC_CHANGED;
@@ -412,8 +455,12 @@ static int sample(Element *e, CcHost *host, double step)
             sample_held(e, host, i, R, &law, &options, step);
     else if (e->moving > 0.0 && !form_is_known(e, &law, &options))
         sample_moving(e, host, R, &law, &options, step);
-    else
+    else {
+        for (int i = 0; i < POINTS && moved_first; i++)
+            if (has_moved_first(e, i, step))
+                book_first_interval(e, i, &law, step);
         changed = sample_coupled(e, host, R, &law, &options, step);
+    }
     for (int i = 0; i < POINTS; i++) {
         show_coupling(e, i, &law);
         show_slopes(e, i, &law);
@@ -439,6 +486,23 @@ static void start_coupling(Element *e)
             c->partner.f[0][j] = cc_dot(F, port_of(e, i)->place.axes[j]);
         e->held[i] = 0.0;
     }
+}
+
+/* The motion at the start of the run counts as a sample for whoever moves the bodies before the first one. */
+static void start_samples(Element *e)
+{
+    double R[3][3];
+    cc_rotation(e->surface.q, R);
+    start_coupling(e);
+    for (int i = 0; i < POINTS; i++) {
+        CcCoupling *c = partner_of(e, i);
+        const CcPort *port = port_of(e, i);
+        sample_port(e, i, R);
+        c->off = port->usable == 0.0;
+        CC_UNROLL for (int k = 0; k < 3; k++)
+            c->partner.r[k] = port->r[k], c->partner.v[k] = port->v[k];
+    }
+    e->unsampled = 1.0;
 }
 
 #endif

@@ -28,13 +28,15 @@ static void along_tangents(const CcPlace *place, const double a[3], double t[2])
 }
 
 /* What the interval before the sample was to the bristle of point i: the way s of the point along the surface, and the
- * deflection before and after.  `from`: the place of the point at the sample before, in the surface's frame. */
-static void advance_friction(Element *e, int i, const CcPortLaw *law, const double from[3])
+ * deflection before and after.  `from`: the place of the point at the sample before, in the surface's frame; `first`:
+ * length of an interval before the first sample, on which the force of the start acted, s; 0 if there was none. */
+static void advance_friction(Element *e, int i, const CcPortLaw *law, const double from[3], double first)
 {
     const CcPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
     const CcPartner *p = &c->partner;
-    double z[3] = {0.0, 0.0, 0.0}, way[3], s[2], H = p->H;
+    double z[3] = {0.0, 0.0, 0.0}, way[3], s[2], H = p->H + first;
+    int passed = p->begun != 0.0 || first > 0.0;
     for (int k = 0; k < DEFLECTIONS; k++)
         z[k] = e->deflection[i][k];
     for (int k = 0; k < 3; k++)
@@ -43,12 +45,12 @@ static void advance_friction(Element *e, int i, const CcPortLaw *law, const doub
     along_tangents(&port->place, way, s);
     for (int j = 0; j < 2; j++) {
         s[j] -= (p->rule.beta - 0.5) * H * (port->v[j] - p->v[j]);
-        e->bristle_way[i][j] = p->begun != 0.0 ? s[j] : 0.0;
+        e->bristle_way[i][j] = passed ? s[j] : 0.0;
         e->bristle_before[i][j] = c->z[j];
     }
-    if (p->begun == 0.0)
+    if (!passed)
         return;
-    double L = cc_bristle_limit(law, p->f[cc_lag(p->lag)][2], cc_pair_norm(p->v), c->slips != 0.0);
+    double L = cc_bristle_limit(law, p->f[first > 0.0 ? 0 : cc_lag(p->lag)][2], cc_pair_norm(p->v), c->slips != 0.0);
     if (port->usable != 0.0 && -port->r[2] > 0.0)
         c->slips = cc_move_bristle(law->k_B, cc_bristle_stiffness(law->k_B, law->c_B, H), L, s, c->z);
     else

@@ -12,9 +12,9 @@ static void set_friction(const Element *e, CcPortLaw *port) { port->K_fr = e->K_
 
 #endif
 
-static inline void advance_friction(Element *e, int i, const CcPortLaw *law, const double from[3])
+static inline void advance_friction(Element *e, int i, const CcPortLaw *law, const double from[3], double first)
 {
-    (void)e, (void)i, (void)law, (void)from;
+    (void)e, (void)i, (void)law, (void)from, (void)first;
 }
 
 /* The energy that friction took in the interval before the sample, J, while the force f acted; *rubbed: the work of f

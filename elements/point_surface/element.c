@@ -266,7 +266,7 @@ static void start(Element *e)
         e->peak_force[i] = e->normal_force[i];
         start_record(e, i);
     }
-    start_coupling(e);
+    start_samples(e);
 }
 
 /* A contact that was on and is off: booked unless the point left through the surface.  Energy is lost where the point

@@ -149,6 +149,32 @@ def test_the_ledger_closes_and_what_is_left_is_what_the_coupling_made(ball: Fmu,
     assert contact["energy.friction"] == pytest.approx(0.3 * (1 + speed) * (0.7 + v[0]) / 2, rel=0.05)
 
 
+@pytest.mark.parametrize(("C_r", "bristle"), [(1.0, "false"), (0.5, "false"), (0.5, "true")])
+def test_a_body_that_moves_before_the_first_sample_leaves_no_gap_in_the_ledger(
+    ball: Fmu, tmp_path: Path, C_r: float, bristle: str
+) -> None:
+    """It starts in contact and slides; a master that steps bodies first moves it by the force of the start."""
+    H, r, v = 1e-3, (0.0, 0.0, -2e-4), (2.0, 0.0, 0.0)
+    floor = build(tmp_path, "Floor", FLOOR.replace("coupling = true", f"coupling = true\nbristle = {bristle}"))
+    body = Running(ball, {"r0": r, "v0": v})
+    contact = Running(floor, {"C_F": 1e5, "C_r": C_r, "K_fr": 0.5, "point.r": r, "point.v": v})
+
+    def energy() -> float:
+        at, speed = body.vector("p.r"), body.vector("p.v")
+        return 0.5 * float(speed @ speed) + 9.81 * float(at[2])
+
+    start = energy()
+    for _ in range(20):
+        body.set({"p.f": contact.vector("point.f")})
+        body.step(H)
+        contact.set({"point.r": body.vector("p.r"), "point.v": body.vector("p.v")})
+        contact.step(H)
+        assert contact["energy.work"] == pytest.approx(start - energy(), abs=1e-12)
+    assert contact["energy.friction"] > 0.01
+    if bristle == "false":  # a lag that is found late is too late for the friction of a bristle
+        assert abs(contact["energy.residual"]) < 0.05 * contact["energy.start"]
+
+
 @BOTH
 def test_damping_is_no_more_than_went_through_a_plastic_contact_that_begins_deep(
     ball: Fmu, floor: Fmu, master: str

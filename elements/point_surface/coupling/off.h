@@ -13,7 +13,7 @@ static inline void hold_force(Element *e, int i, CcContact *contact, Real arm[3]
 
 static inline void book_held_powers(Element *e) { (void)e; }
 
-static inline void start_coupling(Element *e) { (void)e; }
+static inline void start_samples(Element *e) { (void)e; }
 
 #if LEDGER
 

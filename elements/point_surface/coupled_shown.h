@@ -56,6 +56,38 @@ static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, 
                         0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
 }
 
+#define UNEXPLAINED 0.09 /* of what the force does, squared: of a mode three times as fast as a contact of 4 steps */
+
+/* Warn of bodies whose motion the force does not explain.  What changes of the free acceleration over a contact is set
+ * against what the force does in it.  Where whoever moves the surface does so whatever the force is, as that of a
+ * shaker, the point alone shows whether it is explained; between bodies that both answer their relative motion does. */
+static void warn_of_motion(Element *e, CcHost *host, int i, int mass_was_known)
+{
+    const CcPartner *p = &partner_of(e, i)->partner;
+    const CcPort *port = port_of(e, i);
+    double carried = p->sides.carried, rate = port->begun != 0.0 ? (carried - e->surface_speed[i]) / port->H : 0.0;
+    double change = p->a[2] - p->a_before[2], of_point = change + rate - e->surface_rate[i];
+    double own = p->W[2][2] * p->f[cc_lag(p->lag)][2];
+    e->surface_speed[i] = carried;
+    e->surface_rate[i] = rate;
+    if (mass_was_known && own > 0.0) {
+        e->unexplained[i][0] += change * change;
+        e->unexplained[i][1] += of_point * of_point;
+        e->explained[i] += own * own;
+    }
+    if (!(p->f[0][2] == 0.0 && p->f[1][2] != 0.0)) /* the contact is not over */
+        return;
+    double least = e->unexplained[i][0] < e->unexplained[i][1] ? e->unexplained[i][0] : e->unexplained[i][1];
+    e->unexplained_contacts[i] = least > UNEXPLAINED * e->explained[i] ? e->unexplained_contacts[i] + 1.0 : 0.0;
+    e->unexplained[i][0] = e->unexplained[i][1] = e->explained[i] = 0.0;
+    if (e->unexplained_contacts[i] >= 3.0 && e->warned.unexplained == 0.0) {
+        e->warned.unexplained = 1.0;
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d: in three contacts in a row this force does not explain the motion of the body, which "
+                  "may bend or have other forces; the step is too large for it: compare with a smaller one", i + 1);
+    }
+}
+
 /* Warnings at the limits of the coupling (README.md, Large communication steps). */
 static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law, double step, int mass_was_known)
 {
@@ -82,18 +114,7 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
                   "point %d: the coupling has added %.3g J that are not compensated, the contact stores up to %.3g J; "
                   "take a smaller step", i + 1, debt, U);
     }
-    double mismatch = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[cc_lag(p->lag)][2];
-    e->unexplained[i] = e->unexplained[i] != 0.0 || (mass_was_known && own > 0.0 && mismatch > 0.5 * own);
-    if (p->f[0][2] == 0.0 && p->f[1][2] != 0.0) { /* the contact is over */
-        e->unexplained_contacts[i] = e->unexplained[i] != 0.0 ? e->unexplained_contacts[i] + 1.0 : 0.0;
-        e->unexplained[i] = 0.0;
-        if (e->unexplained_contacts[i] >= 3.0 && e->warned.unexplained == 0.0) {
-            e->warned.unexplained = 1.0;
-            cc_report(host, CC_WARNING, "contact",
-                      "point %d: in three contacts in a row this force does not explain the motion of the body, which "
-                      "may bend or have other forces; the step is too large for it: compare with a smaller one", i + 1);
-        }
-    }
+    warn_of_motion(e, host, i, mass_was_known);
 }
 
 #define THIN 1e-300 /* m: differences of depths below are rounding or 0 */

@@ -415,6 +415,21 @@ def test_a_body_that_bends_too_fast_is_told_once(floor: Fmu) -> None:
     assert len(said(contact, "in three contacts in a row this force does not explain the motion")) == 1
 
 
+@BOTH
+def test_a_table_that_shakes_explains_the_motion_on_it(ball: Fmu, floor: Fmu, master: str) -> None:
+    """60 Hz and 7 g, at 10 steps per contact: the table changes its acceleration by more than the force does."""
+    H, z, w, amplitude = 1e-3, -9.81e-5, 2 * math.pi * 60, 5e-4
+    body = Running(ball, {"r0": (0.0, 0.0, z)})
+    contact = Running(floor, {"C_F": 1e5, "C_r": 0.5, "point.r": (0.0, 0.0, z), "surface.v": (0.0, 0.0, amplitude * w)})
+    pair = Pair(body, contact, {"p": "point"}, master)
+    for k in range(800):
+        height, speed = amplitude * math.sin(w * k * H), amplitude * w * math.cos(w * k * H)
+        contact.set({"surface.r": (0.0, 0.0, height), "surface.v": (0.0, 0.0, speed)})
+        pair.step(H)
+    assert contact["release_count"] > 10
+    assert not said(contact, "this force does not explain the motion")
+
+
 def test_stiffness_and_damping_are_the_slopes_of_the_law(floor: Fmu) -> None:
     contact = Running(floor, {"coupling.mode": AUTO, "C_r": 0.5, "k_D": 100.0})
     contact.set({"point.r": (0.0, 0.0, -1e-4), "point.v": (0.0, 0.0, -2e-3)})

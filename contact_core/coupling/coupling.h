@@ -162,10 +162,12 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     CcPartner *p = &c->partner;
     CcObservation seen = cc_observe_interval(p, v);
     cc_update_noise(p, r, v, &seen);
-    cc_sum_position_rule(p, r, v);
+    off = off || c->off != 0.0;
+    if (!off) /* beyond an edge the way along the normal need not be that of its speed */
+        cc_sum_position_rule(p, r, v);
     p->rule.beta = cc_rule_beta(p->rule.sum);
-    cc_coupling_book(c, law, r, v, off || c->off != 0.0, seen.quiet);
-    cc_coupling_book_phase(c, law, r, v, seen.y[2] + p->turn[2], off || c->off != 0.0 || seen.quiet);
+    cc_coupling_book(c, law, r, v, off, seen.quiet);
+    cc_coupling_book_phase(c, law, r, v, seen.y[2] + p->turn[2], off || seen.quiet);
     int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0, o->identify);
     if (o->straight || !o->identify)
         p->model.use = 0.0;

@@ -113,7 +113,8 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         cc_fit_lags(p, &seen, &fits);
         seen.quiet = quiet;
         cc_update_noise(p, port[i].r, port[i].v, &seen);
-        cc_sum_position_rule(p, port[i].r, port[i].v);
+        if (port[i].usable != 0.0 && c[i].off == 0.0)
+            cc_sum_position_rule(p, port[i].r, port[i].v);
         least = least > seen.floor / H ? least : seen.floor / H;
         rule[0] += p->rule.sum[0], rule[1] += p->rule.sum[1];
         for (int k = 0; k < 3; k++) {

@@ -341,6 +341,17 @@ def test_a_velocity_that_is_not_connected_is_told(floor: Fmu) -> None:
     assert any("does not belong to its position" in text for text in contact.told)
 
 
+def test_a_point_beyond_the_border_of_an_open_mesh_is_not_taken_for_one_without_its_velocity(tmp_path: Path) -> None:
+    """There the distance is that of the plane across the border, which turns as the closest point moves along it."""
+    contact, H = Running(load_shipped("PointMeshBowl", tmp_path)), 1e-4
+    start, v = np.array([-0.0532, 0.020, 0.0580]), np.array([0.0, -2.364, 0.21])
+    for k in range(200):
+        contact.set({"point.r": start + k * H * v, "point.v": v})
+        contact.step(H)
+        assert contact["coupling.fallback[1]"] == 0
+    assert not said(contact, "does not belong to its position")
+
+
 @pytest.mark.parametrize("mode", [HOLD, SLOPE, AVERAGED, PREDICTED, AUTO])
 def test_a_law_without_any_force_is_no_fault(floor: Fmu, four: Fmu, mode: int) -> None:
     """Of C_F = 0 there is no energy to guess an admittance by."""

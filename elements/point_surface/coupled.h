@@ -488,6 +488,22 @@ static void start_coupling(Element *e)
     }
 }
 
+/* The elastic law of point i changed after the interval that the next sample books: that one was under the law before.
+ * Its change of the elastic energy is not that of the law of now, which a sample would compensate. */
+CC_APART void change_elastic(Element *e, int i)
+{
+    CcCoupling *c = partner_of(e, i);
+    const CcPartner *p = &c->partner;
+    double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2];
+    double x = -e->distance[i] - shift * e->depth_rate[i];
+    if (p->begun == 0.0 || c->off != 0.0 || !is_usable(e, i))
+        return;
+    double more = (x > 0.0 ? energy_destroyed(e, x) : 0.0) - (x_0 > 0.0 ? energy_destroyed(e, x_0) : 0.0);
+    c->added += more;
+    for (int L = 0; L < CC_LAGS; L++)
+        c->ledger.made[L] += more;
+}
+
 /* The motion at the start of the run counts as a sample for whoever moves the bodies before the first one. */
 static void start_samples(Element *e)
 {

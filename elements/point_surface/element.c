@@ -350,6 +350,8 @@ static int accept(Element *e, CcHost *host, double step)
         }
         if (was && is && stiffness_changed(e))
             switched += energy_of_change(e, i);
+        if ((was || is) && elastic_changed(e))
+            change_elastic(e, i);
         changed |= accept_bristle(e, i);
         count_clipped(e, i, host);
         remember_place(e, i);

@@ -149,6 +149,31 @@ def test_the_ledger_closes_and_what_is_left_is_what_the_coupling_made(ball: Fmu,
     assert contact["energy.friction"] == pytest.approx(0.3 * (1 + speed) * (0.7 + v[0]) / 2, rel=0.05)
 
 
+@BOTH
+def test_a_stiffness_that_changes_in_a_contact_is_switched_energy_and_nothing_to_compensate(
+    ball: Fmu, floor: Fmu, master: str
+) -> None:
+    """The interval before the change was under the stiffness before: what the coupling made in it is not three times
+    as much."""
+    residuals = []
+    for factor in (1.0, 3.0):
+        start, v = (0.0, 0.0, 2e-3), (0.0, 0.0, -1.0)
+        motion: Values = {"point.r": start, "point.v": v}
+        pair = Pair(
+            Running(ball, {"r0": start, "v0": v}), Running(floor, {"C_F": 1e5, "C_r": 0.5, **motion}), {"p": "point"},
+            master,
+        )  # fmt: skip
+        while pair.contact["depth"] == 0.0 or pair.contact["depth_rate"] > 0.0:
+            pair.step(1e-3)
+        pair.contact.set({"C_F": 1e5 * factor})
+        for _ in range(20):
+            pair.step(1e-3)
+        assert pair.contact["energy.elastic"] == 0.0
+        assert (pair.contact["energy.switched"] < -0.5) == (factor > 1.0)
+        residuals.append(pair.contact["energy.residual"])
+    assert residuals[1] == pytest.approx(residuals[0], abs=1e-9)
+
+
 @pytest.mark.parametrize(("C_r", "bristle"), [(1.0, "false"), (0.5, "false"), (0.5, "true")])
 def test_a_body_that_moves_before_the_first_sample_leaves_no_gap_in_the_ledger(
     ball: Fmu, tmp_path: Path, C_r: float, bristle: str

@@ -15,6 +15,8 @@ static inline void book_held_powers(Element *e) { (void)e; }
 
 static inline void start_samples(Element *e) { (void)e; }
 
+static inline void change_elastic(Element *e, int i) { (void)e, (void)i; }
+
 #if LEDGER
 
 static inline void start_watch(Element *e) { e->held_too_long = 0.0; }

@@ -148,7 +148,8 @@ static int has_moved_first(const Element *e, int i, double step)
     return c->off == 0.0 && cc_abs(way) <= step * (cc_norm(v_0) + cc_norm(v));
 }
 
-/* Book that interval. */
+/* Book that interval.  It is not compensated: a master that mixes forces moved the bodies by another one than that of
+ * the start. */
 CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, double step)
 {
     CcPort *port = port_of(e, i);
@@ -159,10 +160,7 @@ CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, doubl
     e->was_on[i] = 1.0;
     book_interval(e, i, law, c->partner.f[0]);
     CcPassed passed = cc_passed(law, x_0, -c->partner.v[2], x, -port->v[2], step);
-    double made = cc_made(&passed, N);
-    c->added += cc_made_through(made, passed.change, N, x_0, x);
-    for (int L = 0; L < CC_LAGS; L++) /* this force acted whatever the lag of the next ones is */
-        c->ledger.made[L] += made;
+    c->added += cc_made_through(cc_made(&passed, N), passed.change, N, x_0, x);
 }
 
 #define FARTHEST 1e40 /* m, m/s: products of six such numbers, as those of three arms of inertia, do not overflow */

@@ -44,8 +44,8 @@ ALONG_A_PATH = 0.3  # on facets
 TIMES_CURVED = 2.5  # that of a path on curved patches in this one
 COAL = {6: 10.0, 8: 19.0}
 TIMES_COAL, TIMES_TRIMESH = 8, 40  # as fast as these, at least
-# of a million triangles
-TREE, BUILD, START, MEMORY = 1.0, 15.0, 0.2, 120.0  # s, s, s, MiB
+# of a million triangles: s, s, s there too, and MiB
+TREE, BUILD, START, MEMORY = 1.0, 15.0, 0.2, 120.0
 
 Array = NDArray[np.float64]
 
@@ -64,13 +64,9 @@ def searches(library: ctypes.CDLL, data: bytes, points: NDArray[np.float64], pat
 
 @pytest.mark.parametrize("subdivisions", [6, 8], ids=["81920 triangles", "1310720 triangles"])
 def test_search_for_the_closest_point(subdivisions: int, tmp_path: Path) -> None:
-    ball = trimesh.creation.icosphere(subdivisions=subdivisions)
-    (tmp_path / "ball.stl").write_bytes(ball.export(file_type="stl"))
-    mesh, library = read_mesh(tmp_path / "ball.stl", 1.0), load_c("mesh.c", tmp_path, SMALL_AND_FAST_TO_COMPILE)
-    rng = np.random.default_rng(1)
-    direction = rng.normal(size=(POINTS, 3))
-    direction /= np.linalg.norm(direction, axis=1)[:, None]
-    points = direction * rng.uniform(1.0, 1.001, (POINTS, 1))
+    mesh = ball_of_triangles(tmp_path, subdivisions)
+    library = load_c("mesh.c", tmp_path, SMALL_AND_FAST_TO_COMPILE)
+    points = points_near_a_ball()
     turn = np.linspace(0.0, 0.15, POINTS)
     path = 1.0005 * np.column_stack([np.cos(turn), 0.8 * np.sin(turn), 0.6 * np.sin(turn)])
 
@@ -105,7 +101,7 @@ def test_search_for_the_closest_point(subdivisions: int, tmp_path: Path) -> None
     all_points, _ = trimesh_distances(mesh, points, POINTS)
     print(f"trimesh, all of {POINTS} points in one call: {all_points:.1f} us, ", end="")
     print(f"{all_points / of_a_body['facet']:.0f} times ours of a body")
-    slower = max(1.0, peers["coal"][0] / COAL[subdivisions])
+    slower = slowness(peers["coal"][0], subdivisions)
     assert max(at_random.values()) <= slower * AT_RANDOM[subdivisions]
     assert along["facet"] <= slower * ALONG_A_PATH and along["smooth"] <= TIMES_CURVED * along["facet"]
     assert all_points >= TIMES_TRIMESH * of_a_body["facet"]
@@ -113,6 +109,25 @@ def test_search_for_the_closest_point(subdivisions: int, tmp_path: Path) -> None
     assert peers["trimesh, a call for each point"][0] >= TIMES_TRIMESH * of_few
     assert ours[:EXACT] == pytest.approx(exact, abs=4e-16)
     assert np.abs(distances["smooth"] - (np.linalg.norm(points, axis=1) - 1.0)).max() < 1e-6
+
+
+def ball_of_triangles(folder: Path, subdivisions: int) -> Mesh:
+    ball = trimesh.creation.icosphere(subdivisions=subdivisions)
+    (folder / "ball.stl").write_bytes(ball.export(file_type="stl"))
+    return read_mesh(folder / "ball.stl", 1.0)
+
+
+def points_near_a_ball() -> Array:
+    """In random order."""
+    rng = np.random.default_rng(1)
+    direction = rng.normal(size=(POINTS, 3))
+    direction /= np.linalg.norm(direction, axis=1)[:, None]
+    return np.asarray(direction * rng.uniform(1.0, 1.001, (POINTS, 1)))
+
+
+def slowness(of_coal: float, subdivisions: int) -> float:
+    """By how much this machine is slower than that of the README, at least 1.   of_coal: us of its search"""
+    return max(1.0, of_coal / COAL[subdivisions])
 
 
 def fcl_distances(mesh: Mesh, points: Array) -> tuple[float, Array]:
@@ -264,5 +279,8 @@ def test_an_fmu_of_a_million_triangles(tmp_path: Path, monkeypatch: pytest.Monke
     for slave in slaves:
         slave.terminate()
         slave.freeInstance()
-    assert tree <= TREE and built <= BUILD
-    assert max(np.diff(times)) <= START and more <= MEMORY
+    searched, _ = coal_distances(ball_of_triangles(tmp_path, 6), points_near_a_ball()[:CALLS])
+    slower = slowness(searched, 6)
+    print(f"this machine takes {slower:.2f} times as long as that of the README")
+    assert tree <= slower * TREE and built <= slower * BUILD
+    assert max(np.diff(times)) <= slower * START and more <= MEMORY

@@ -14,7 +14,7 @@ from fmu_builder.cosim.link import not_finite
 from fmu_builder.cosim.scenario_inputs import Signal, Start, in_fmu, si_unit
 from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, OK, WARNING, Slave, SlaveDescription
 from fmu_builder.errors import InputError, Problem, SlaveError
-from fmu_builder.model.connectable import Node
+from fmu_builder.model.connectable import Node, SlaveVariable
 from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
@@ -107,7 +107,8 @@ class Initialization:
         return initial_order(self.wiring, self.descriptions)
 
     def unused_starts(self) -> Iterator[str]:
-        """Notes on start values of inputs that a connection or a drive sets at once.
+        """Notes on start values of inputs that a connection or a drive sets at once.  Those that the FMU has by itself
+        ask for nothing: descriptions of systems often hold them all.
 
         In a loop a start value that an output is read with before the connection sets it is where the iteration
         begins."""
@@ -120,6 +121,8 @@ class Initialization:
             for key, value in entry.start.items():
                 vector = None if key in variables else vector_of(key, variables)
                 names, givers, guess = vector.names if vector else (key,), {}, False
+                if all(_is_own_start(variables[name], self.starts[slave][name]) for name in names):
+                    continue
                 for name in names:
                     if sources := self.wiring.sources.get((slave, name), ()):
                         givers[name] = " + ".join(f"{s}.{n}" for s, n in sources)
@@ -207,6 +210,15 @@ def _bound_problems(model: Model | None, name: str, value: Start, where: str) ->
         return []
     unit = "" if model[name].unit.name == "1" else f" {model[name].unit.name}"
     return [Problem(where, f"{value:.10g}{unit} is refused: {name} must be {rule}{unit}")]
+
+
+def _is_own_start(variable: SlaveVariable, value: Start) -> bool:
+    """Whether an input has this start value, in SI, in its FMU already."""
+    if isinstance(value, str) or variable.start is None:
+        return value == variable.start
+    if variable.type == "Boolean":
+        return bool(value) == (variable.start in ("true", "1"))
+    return bool(in_fmu(variable, value) == float(variable.start))
 
 
 def initial_order(wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> tuple[list[Node], list[Node]]:

@@ -906,6 +906,8 @@ spring = {{ recipe = "TranslationalSpring", start = {{ "c.v" = 0.5{speed} }} }}
             told.format("spring start r.v = 3 m/s", "body.p.v"),
         ]
         with_starts = run(tmp_path / "starts.toml").trace
+        own = text.format(algorithm=algorithm, force=', "p.F" = 0', speed=', "r.v" = 0')
+        assert start_notes(tmp_path, own) == [], "the FMU has it by itself"
         assert start_notes(tmp_path, text.format(algorithm=algorithm, force="", speed="")) == []
         assert run(tmp_path / "starts.toml").trace.values.tobytes() == with_starts.values.tobytes()
 

@@ -186,12 +186,12 @@ static void start_record(Element *e, int i)
 
 #define STILL 1e-9 /* m/s: a point that is slower need not be seen anew to be where it was */
 
-/* The time, s, in which point i went the way from its last place.  Accepted points at which a moving point stands still
- * were shown no new input: whoever moves the body takes longer steps. */
-static double time_of_way(const Element *e, int i, double step)
+/* The time, s, in which point i went the way from its last place.  Where inputs are held, accepted points at which a
+ * moving point stands still were shown no new input: whoever moves the body takes longer steps. */
+static double time_of_way(const Element *e, int i, const CcHost *host, double step)
 {
     double passed = re(e->time) - e->previous[i].seen;
-    return passed > 1.5 * step ? passed : step;
+    return cc_held_over(host) > 0.0 && passed > 1.5 * step ? passed : step;
 }
 
 /* Keep when point i was seen at its place first. */
@@ -331,7 +331,7 @@ static int accept(Element *e, CcHost *host, double step)
     int changed = 0;
     for (int i = 0; i < POINTS; i++) {
         int was = re(e->previous[i].in_contact) != 0.0, is = re(e->in_contact[i]) != 0.0;
-        double way = time_of_way(e, i, step);
+        double way = time_of_way(e, i, host, step);
         if (step == 0.0 && is)
             cc_report(host, CC_INFO, "contact", "point %d is in contact at the start, %g m deep", i + 1,
                       re(e->depth[i]));

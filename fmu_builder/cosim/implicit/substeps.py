@@ -1,9 +1,9 @@
 """`implicit`: substeps of the solution within a step, on the affine models of the bodies.
 
-What a trapezoid of the length H leaves is phase: tan(w_n H/2) = w H/2, so each radian of an oscillation errs by (w
-H)^2/12. In n substeps of h = H/n it errs by (w h)^2/12, and elements are evaluated n times as often. Then each body
-makes one step, and each element follows the substeps (elements.py). Of its force, bodies are given a linear function of
-time with the impulse and the first moment of the forces P_k of the substeps,
+What a trapezoid of the length H leaves is phase: tan(w_n H/2) = w H/2, so each radian of an oscillation errs by
+(w H)^2/12.  In n substeps of h = H/n it errs by (w h)^2/12, and elements are evaluated n times as often.  Then each
+body makes one step, and each element follows the substeps (elements.py).  Of its force, bodies are given a linear
+function of time with the impulse and the first moment of the forces P_k of the substeps,
 
     f(t) = P + f' (t - H/2)        P = sum(P_k)/n        f' = 12/H (P/2 - sum(P_k (n - k - 1/2))/n^2),  k = 0 ..
 

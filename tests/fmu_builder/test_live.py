@@ -107,7 +107,7 @@ def test_an_fmu_for_all_platforms_holds_its_live_page_and_is_built_again_with_it
         compile_module(*arguments)
 
     monkeypatch.setattr("fmu_builder.pages.module.compile_module", noted)
-    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("fmu_builder.pages.module.cache_folder", lambda: tmp_path / "cache")
     build_named(["PointMass"], built, (), False, False, False)
     assert fmu_was_there == [False]
     build_named([str(built / "PointMass.fmu")], again, (), False, False, False)

@@ -90,9 +90,8 @@ class HeldConstant:
         intervals = self.intervals if self.through else INTERVALS[algorithm]
         advice = advice_of(self.name, self.held, self.value, self.mass, self.inner_mass, intervals=intervals)
         row = mode_row(self.mode, self.held.mass, self.given, algorithm)
-        too_late = intervals > (
-            1 if self.mode == SLOPE else COUPLED_INTERVALS
-        )  # for the mode, which is no better than the law then
+        most = 1 if self.mode == SLOPE else COUPLED_INTERVALS  # that the mode finds; beyond it is as the law
+        too_late = intervals > most
         is_held = row in HELD.values() or too_late
         if is_held:
             row = late_row(intervals)

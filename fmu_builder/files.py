@@ -79,8 +79,8 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
 
 
 def csv_separator(text: str) -> str:
-    """What separates the cells of a CSV file: a semicolon if its first line has one outside quotes, else a comma, which
-    may be part of an unquoted name as in m[1,2].  Below a single name the next line tells."""
+    """What separates the cells of a CSV file: a semicolon if its first line has one outside quotes, as a comma may be
+    part of a name, m[1,2]; else a comma.  Where the first line has neither, the second decides."""
     for line in text.split("\n", 2)[:2]:
         plain = re.sub(r'"[^"]*"', "", line)
         if ";" in plain:

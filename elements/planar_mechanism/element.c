@@ -62,6 +62,8 @@ typedef struct {
 /* What the files of the variants define for both values of their switch, or for no and for some parts: */
 static int given_motion(const Element *e, int i, Real values[3]);                     /* driven */
 static void drive_joint(Element *e, const Work *work, int i, const Real p[3]);
+static inline void remember_drives(Element *e);
+static inline void watch_drives(Element *e, CcHost *host);
 static void push_points(Element *e, Work *work);                                      /* points */
 static void show_shaft(Element *e, int i, Real *torque);                              /* shafts */
 static void show_slide(Element *e, int i, Real *force);                               /* slides */
@@ -253,6 +255,7 @@ static void start(Element *e)
     e->energy.start = e->accepted.energy = e->energy.total;
     e->accepted.at = e->time;
     e->energy.changed = 0.0;
+    remember_drives(e);
 }
 
 static void check(const Element *e, CcHost *host) { check_constraints(e, host); }
@@ -265,6 +268,7 @@ static int settle(Element *e, CcHost *host, double step)
     e->accepted.at = e->time;
     e->accepted.energy = e->energy.total;
     check_laws(e, host);
+    watch_drives(e, host);
     int changed = settle_constraints(e, host, step);
     return changed | (brought != 0.0 ? CC_CHANGED : 0);
 }

@@ -116,6 +116,25 @@ def test_another_simulator_may_move_the_cart(by_inputs: Fmu) -> None:
     assert errors[1] < 1e-4 and 3.0 < errors[0] / errors[1] < 5.0
 
 
+@pytest.mark.parametrize("given", ["held", "with rates"])
+@pytest.mark.parametrize("count", [7, 40])
+def test_a_speed_that_is_not_that_of_the_places_is_told_once(by_inputs: Fmu, count: int, given: str) -> None:
+    """A sine of one and of six samples a radian: without qd and qdd it is told, with the joint, and else not."""
+    told = []
+    for left_out in (0.0, 1.0):
+        running = Running(by_inputs, {"drive[1].qd": 0.5 * left_out})
+        for _ in range(count):
+            x, v, a, j = cart(running.time)
+            names = ("drive[1].q", "drive[1].qd", "drive[1].qdd")
+            running.set(dict(zip(names, (x, left_out * v, left_out * a), strict=True)))
+            if given == "with rates":
+                running.rates(dict(zip(names, (v, left_out * a, left_out * j), strict=True)))
+            running.step(1.4 / count)
+        told.append([text for text in running.told if "does not belong" in text])
+    assert len(told[0]) == 1 and not told[1]
+    assert "drive[1].qd does not belong to drive[1].q" in told[0][0] and "the joint of cart" in told[0][0]
+
+
 @pytest.mark.slow
 def test_a_crank_at_constant_speed_moves_a_four_bar(tmp_path: Path) -> None:
     """The loop closes at every angle; the work of the drive is the energy that the bars gain."""

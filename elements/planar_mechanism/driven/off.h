@@ -10,3 +10,7 @@ static inline void drive_joint(Element *e, const Work *work, int i, const Real p
 {
     (void)e, (void)work, (void)i, (void)p;
 }
+
+static inline void remember_drives(Element *e) { (void)e; }
+
+static inline void watch_drives(Element *e, CcHost *host) { (void)e, (void)host; }

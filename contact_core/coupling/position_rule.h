@@ -46,14 +46,16 @@ CC_API double cc_rule_sure_beta(const double sum[2], double rest_rest)
 /* All that an element remembers of it: doubles only, part of the FMU state. */
 typedef struct {
     double sum[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.1);
+    double fastest CC_FROM(0);    /* sum of the speeds at both ends of a recent interval, fading, m/s */
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
 } CcPositionRule;
 
 /* The interval H whose way was off by `gap`, under speeds at both ends of the sum `speed`, at the distance `far` from
- * the origin. */
+ * the origin.  What bends may pass several samples hardly moving, and move between them. */
 CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, double H, double far)
 {
-    p->mismatched = gap > H * speed + CC_RULE_ROUNDING * far ? p->mismatched + 1.0 : 0.0;
+    p->fastest = cc_max(speed, CC_RULE_FORGETS * p->fastest);
+    p->mismatched = gap > H * p->fastest + CC_RULE_ROUNDING * far ? p->mismatched + 1.0 : 0.0;
 }
 
 /* 1 where v is not connected: the law at the inputs acts. */

@@ -117,6 +117,16 @@ def test_a_first_force_that_is_next_to_nothing_teaches_no_mass() -> None:
     assert np.all(given.errors < 0.1) and np.all(hold.errors > 0.3)
 
 
+def test_the_speed_of_a_body_that_bends_belongs_to_its_place() -> None:
+    """Three samples a period of the bending: at its turn the tip stands nearly still at three samples and moves between
+    them, in one of the fifteen phases."""
+    row = _ROWS["light tip, 3 samples: energy, most"]
+    coupling = coupling_of(row.system, row.master, METHODS["auto"])
+    for start in row.system.starts:
+        run = row.system.bench.run(start, row.system.H, row.system.steps, row.master, coupling)
+        assert not [text for text in run.messages if "does not belong" in text]
+
+
 @pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
 def test_a_sine_is_known_from_flight_in_a_contact_of_five_steps(master: str) -> None:
     """Four samples of it, and the first answer; and a flight so quiet that its poles do not matter spoils nothing."""

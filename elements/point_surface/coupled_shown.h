@@ -98,7 +98,8 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->unforced_depth[i])
         e->unforced_depth[i] = touch;
     double x = c->deepest > 0.5 * e->unforced_depth[i] ? c->deepest : e->unforced_depth[i];
-    double debt = c->ledger.owed[cc_lag(p->lag)];
+    int lag = cc_lag(p->lag);
+    double debt = c->ledger.made[lag] == 0.0 ? cc_min(c->ledger.owed[lag], c->added) : 0.0; /* between two cycles */
     int first = !mass_was_known && p->known != 0.0 && e->warned.first == 0.0;
     double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
     if (N > 0.0 && N < 3.0) {

@@ -435,6 +435,23 @@ def test_an_unknown_mass_at_less_than_three_steps_is_told(ball: Fmu, floor: Fmu)
         assert not said(pair.contact, "unknown mass")
 
 
+@pytest.mark.parametrize("C_r", [0.1, 0.5])
+def test_no_more_energy_is_told_than_the_force_has_added(ball: Fmu, floor: Fmu, C_r: float) -> None:
+    """What is owed is more than that where the law dissipates much.  1 kg and 1000 N on it, in four to five steps of a
+    first contact under Jacobi."""
+    told = 0
+    for N in (4.0, 4.5, 5.0):
+        H = CONTACT / N
+        body = Running(ball, {"g": (0.0, 0.0, -1000.0), "r0": (0.0, 0.0, 4 * H), "v0": (0.0, 0.0, -1.0)})
+        pair = Pair(body, Running(floor, {"C_r": C_r}), {"p": "point"}, JACOBI)
+        while body.time < 60 * H and not said(pair.contact, "has added"):
+            pair.step(H)
+        for text in said(pair.contact, "has added"):
+            told += 1
+            assert 0.0 < float(text.split("has added ")[1].split()[0]) <= 1.01 * pair.contact["coupling.energy[1]"]
+    assert told > 0
+
+
 def test_a_body_that_bends_too_fast_is_told_once(floor: Fmu) -> None:
     """0.3 kg at the point and 0.7 kg behind a spring, whose frequency is three times the contact's, at N = 3; a heavy
     weight brings it back to the floor."""

@@ -16,7 +16,9 @@
  *
  * With the order given, before anything is known, k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the
  * recent steps, so a step that tends to 0 gives the law.  Of a spring of unknown mass what pulls at the start is
- * carried; after more than four samples without an answer W = 0. */
+ * carried; after more than four samples without an answer W = 0.  With less than its W a damper that is late makes
+ * speed from z = d W H = 1 on, before W is found.  So z is the largest of what y/f shows until then, where that is
+ * above 1/2, and 2 at most. */
 #ifndef CC_BOND_H
 #define CC_BOND_H
 
@@ -35,7 +37,10 @@
 #define CC_BOND_MODEL_FEW 7.0     /* samples of the model, after which it is used: others answer all the time */
 #define CC_BOND_LASTING 30.0
 #define CC_BOND_GUESS 0.5         /* k W H^2 before anything is known */
-#define CC_BOND_GUESS_DAMPED 0.25 /* d W H likewise */
+#define CC_BOND_GUESS_DAMPED 0.25 /* d W H likewise, */
+#define CC_BOND_SHOWN_LEAST 0.5   /* unless y/f shows more than this, */
+#define CC_BOND_SHOWN_MOST 2.0    /* of which no more than that is believed */
+#define CC_BOND_LIMITED 0.5       /* `known` of a W that is below the one that is seen */
 #define CC_BOND_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W, */
 #define CC_BOND_SURELY 0.99       /* and from which on, and CC_BOND_EARLY samples, it takes one of z = d W H above */
 #define CC_BOND_LARGE 0.8
@@ -65,6 +70,7 @@ typedef struct {
     double lag CC_IN(0, 2), settled CC_IN(0, 1);  /* settled: it is sure */
     double fits[CC_LAGS][3], learned CC_FROM(0), likely CC_FROM(0);
     double W CC_FROM(0), known CC_IN(0, 1), unanswered CC_FROM(0), doubted CC_IN(0, 1); /* 1: W is not yet sure */
+    double shown CC_FROM(0);                      /* of a damper: the largest y/f while W is not known, 1/kg */
     CcOrderProbe probe;
     CcPartnerModel model;
     double along[3];                              /* unit vector of the direction in which the model describes y by f */
@@ -200,6 +206,15 @@ CC_API double cc_bond_guess(const CcBondOptions *o, double H)
                         : 0.0;
 }
 
+/* What a single y over the force f that acted shows of W before the fits do: others may have their part in it. */
+CC_API void cc_bond_see_brake(CcBond *c, const CcBondOptions *o, const double y[3])
+{
+    const double *f = c->f[cc_lag(c->lag)];
+    double ff = cc_dot(f, f), unit = 1.0 / (o->d * c->H), W = ff > 0.0 ? cc_bond_admittance(cc_dot(y, f), ff) : 0.0;
+    if (W > CC_BOND_SHOWN_LEAST * unit)
+        c->shown = cc_max(c->shown, cc_min(W, CC_BOND_SHOWN_MOST * unit));
+}
+
 /* W by the fit of the lag, and how much of it is believed.  From few samples no more than omega H = 1: what others do
  * may look like an answer.  A damper with too large a W gives hardly any force, which then follows what others do and
  * proves it right; so more than the guess is believed only where its force explains what is seen. */
@@ -212,11 +227,11 @@ CC_API void cc_bond_admit(CcBond *c, const CcBondOptions *o, const double fit[3]
     int sure = c->learned >= CC_BOND_EARLY && explained >= CC_BOND_SURELY * all;
     c->doubted = !sure && (o->k > 0.0 || o->d * c->W * c->H > CC_BOND_LARGE);
     if (o->d > 0.0 && explained < CC_BOND_EXPLAINED * all)
-        most = guess;
+        most = cc_max(guess, c->shown);
     else if (o->k > 0.0 && c->learned < CC_BOND_FEW)
         most = guess / CC_BOND_GUESS;
     if (!(o->given.inertia > 0.0) && c->W > most)
-        c->W = most;
+        c->W = most, c->known = CC_BOND_LIMITED;
 }
 
 /* What the interval that ended with the acceleration y teaches the model; returns the lag to go on with. */
@@ -308,6 +323,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
     int lag = cc_lag(c->lag);
     if (lag != before) {
         c->known = o->given.inertia > 0.0 ? c->known : 0.0;
+        c->shown = 0.0;
         c->likely = 0.0;
         c->model.use = 0.0;
     }
@@ -317,6 +333,8 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
         cc_bond_admit(c, o, c->fits[lag]);
     if (o->given.identify && !o->given.straight && !probing && cc_bond_is_explained(c, lag))
         c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
+    if (c->known < 1.0 && o->d > 0.0 && cc_bond_knows_lag(c, o))
+        cc_bond_see_brake(c, o, y);
     if (c->known == 0.0)
         c->unanswered += excited && !answer;
     c->answered += c->answered < 2.0;
@@ -346,7 +364,7 @@ CC_API int cc_bond_begin(CcBond *c, const CcBondOptions *o, double H)
 {
     if (c->known == 0.0) { /* a spring that asks gives a smooth force */
         int none = o->given.straight || c->unanswered > CC_BOND_MOST_UNANSWERED || cc_bond_is_probing(c, o);
-        c->W = none ? 0.0 : cc_bond_guess(o, c->longest > H ? c->longest : H);
+        c->W = none ? 0.0 : cc_max(cc_bond_guess(o, c->longest > H ? c->longest : H), c->shown);
     }
     int lag = cc_lag(c->lag), rests = o->k > 0.0 && c->known == 0.0; /* what pulls at the start is carried */
     for (int i = 0; i < 3; i++)
@@ -362,7 +380,10 @@ CC_API int cc_bond_is_literal(const CcBond *c, const CcBondOptions *o)
 }
 
 /* 1 when lag and W have been seen often enough to be judged by. */
-CC_API int cc_bond_is_sure(const CcBond *c) { return c->known != 0.0 && c->learned > CC_BOND_EARLY; }
+CC_API int cc_bond_is_sure(const CcBond *c) { return c->known == 1.0 && c->learned > CC_BOND_EARLY; }
+
+/* W, 1/kg; 0 while it is unknown. */
+CC_API double cc_bond_known_admittance(const CcBond *c) { return c->known == 1.0 ? c->W : 0.0; }
 
 /* Angular frequency of stiffness k on the partners, rad/s; 0 until they are known. */
 CC_API double cc_bond_omega(const CcBond *c, double k)
@@ -386,7 +407,7 @@ CC_API double cc_bond_hold_growth(const CcBond *c, double omega, int by_place, d
  * of the stiffness k and the damping d; 0 while W is unknown. */
 CC_API double cc_bond_step_advised(const CcBond *c, double k, double d)
 {
-    if (c->known == 0.0 || !(c->W > 0.0))
+    if (!(cc_bond_known_admittance(c) > 0.0))
         return 0.0;
     double step = k > 0.0 ? 0.5 / cc_sqrt(k * c->W) : CC_BOND_MOST, damped = d > 0.0 ? 0.5 / (d * c->W) : CC_BOND_MOST;
     step = damped < step ? damped : step;
@@ -400,7 +421,7 @@ CC_API int cc_bond_in_force(const CcBond *c, const CcBondOptions *o)
            : o->given.straight                        ? CC_PRESCRIBED
            : c->literal != 0.0                        ? CC_HELD
            : cc_bond_is_modelled(c, o)                ? CC_MODELLED
-           : c->known != 0.0                          ? CC_FREE_BODY
+           : c->known == 1.0                          ? CC_FREE_BODY
            : c->unanswered > CC_BOND_MOST_UNANSWERED  ? CC_PRESCRIBED
                                                       : CC_FIRST_GUESSED;
 }

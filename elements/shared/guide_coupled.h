@@ -123,7 +123,7 @@ static void guide_show_partner(Element *e, const CcPointOptions *options, double
 {
     const CcPoint *p = (const CcPoint *)e->partner;
     e->coupling.lag = p->bond.lag;
-    e->coupling.admittance = p->bond.known != 0.0 ? p->bond.W : 0.0;
+    e->coupling.admittance = cc_bond_known_admittance(&p->bond);
     e->coupling.step_advised = cc_bond_step_advised(&p->bond, k, options->c);
     e->coupling.beta = p->bond.rule.beta;
     e->coupling.fallback = cc_is_mismatched(&p->bond.rule);

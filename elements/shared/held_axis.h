@@ -36,7 +36,7 @@ static void show_partner(Element *e, const CcBondOptions *options)
 {
     const CcAxis *c = partner_of(e);
     e->coupling.lag = c->bond.lag;
-    e->coupling.admittance = c->bond.known != 0.0 ? c->bond.W : 0.0;
+    e->coupling.admittance = cc_bond_known_admittance(&c->bond);
     e->coupling.step_advised = cc_bond_step_advised(&c->bond, options->k, options->d);
     int lag = cc_lag(c->bond.lag), modelled = cc_bond_is_modelled(&c->bond, options);
     CcHeldMass mass = cc_partner_mass(&c->bond.model, lag, modelled, e->coupling.admittance);

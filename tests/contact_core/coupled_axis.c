@@ -93,7 +93,7 @@ EXPORT void run(const System *s, double u[], double v[], CcAxis c[], double F[],
 EXPORT void learned(const CcAxis *c, const CcBondOptions *o, double out[6])
 {
     const CcBond *b = &c->bond;
-    out[0] = b->lag, out[1] = b->known != 0.0 ? b->W : 0.0, out[2] = b->ledger.made[(int)b->lag];
+    out[0] = b->lag, out[1] = cc_bond_known_admittance(b), out[2] = b->ledger.made[(int)b->lag];
     out[3] = b->rule.beta, out[4] = cc_bond_step_advised(b, o->k, o->d), out[5] = cc_is_mismatched(&b->rule);
 }
 

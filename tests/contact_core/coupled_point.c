@@ -115,6 +115,6 @@ EXPORT void run(const Guide *g, double m, const double pull[3], double c, double
 EXPORT void learned(const CcPoint *p, double out[4])
 {
     int lag = (int)p->bond.lag;
-    out[0] = lag, out[1] = p->bond.known != 0.0 ? p->bond.W : 0.0;
+    out[0] = lag, out[1] = cc_bond_known_admittance(&p->bond);
     out[2] = p->bond.ledger.made[lag], out[3] = p->bond.ledger.taken[lag] + p->taken[lag];
 }

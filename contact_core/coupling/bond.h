@@ -395,9 +395,9 @@ CC_API double cc_bond_omega(const CcBond *c, double k)
  * omega H, for the delay tau of the force, L H where the element integrates speeds, (L + 1/2) H where it is given
  * positions.  Gauss-Seidel with speeds makes none up to omega H = 2, where
  * x_n+1 - (2 - omega^2 H^2) x_n + x_n-1 = 0. */
-CC_API double cc_bond_hold_growth(const CcBond *c, double omega, int by_place, double H)
+CC_API double cc_bond_hold_growth(double lag, double omega, int by_place, double H)
 {
-    double delay = c->lag + (by_place ? 0.5 : 0.0), half = 0.5 * omega * H;
+    double delay = lag + (by_place ? 0.5 : 0.0), half = 0.5 * omega * H;
     if (delay > 0.0 || !(half > 1.0))
         return CC_PI_HI * half * delay;
     return CC_PI_HI / half * re(cc_log(half + cc_sqrt(half * half - 1.0)));

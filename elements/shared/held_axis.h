@@ -52,14 +52,31 @@ static void show_partner(Element *e, const CcBondOptions *options)
 #endif
 }
 
+#define GROWN 3.0 /* of the largest force in the samples that were watched */
+
+/* A force from speeds shows no lag: it grows where it is late.  Warn when the force F is that of a swing that grew. */
+static void warn_of_growth(Element *e, CcHost *host, const CcBondOptions *options, double F, double step)
+{
+    const CcBond *bond = &partner_of(e)->bond;
+    double omega = cc_bond_omega(bond, options->k), growth = cc_bond_hold_growth(1.0, omega, 0, step);
+    if (cc_bond_knows_lag(bond, options) || bond->lag > 0.0 || !(cc_abs(F) > GROWN * bond->f_largest))
+        return;
+    cc_warn_of_late_hold(host, &e->warned, CC_PI_HI / (omega * step), growth, step);
+}
+
 /* Under coupling.mode = hold: the literal force F acts; warn if the step is too long for it. */
 static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, const double *place, double rate,
                        double F, double step)
 {
     CcAxis *c = partner_of(e);
     int lasting = c->bond.learned > CC_BOND_LASTING;
-    if (e->warned != 0.0 || (lasting && step == c->bond.H))
+    if (e->warned != 0.0)
         return;
+    if (lasting && step == c->bond.H) {
+        if (!place)
+            warn_of_growth(e, host, options, F, step);
+        return;
+    }
     if (lasting) { /* the motion since then was not observed */
         cc_axis_start(c, options, place ? *place : 0.0, rate, F);
         cc_bond_wait(&c->bond);
@@ -73,7 +90,7 @@ static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, c
     double omega = cc_bond_omega(&c->bond, options->k);
     if (omega > 0.0)
         cc_warn_of_hold(host, &e->warned, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
-                        cc_bond_hold_growth(&c->bond, omega, place != 0, step), step);
+                        cc_bond_hold_growth(c->bond.lag, omega, place != 0, step), step);
 }
 
 /* The interval that ended; x: the deformation by the integral of the rates.  Returns 1 where the law at the inputs

@@ -112,6 +112,19 @@ CC_API void cc_warn_of_hold(CcHost *host, double *warned, const char *category, 
 #undef CC_HOLD_TEXT
 }
 
+/* Likewise of a force whose lag is unknown, and would make that growth with the lag 1. */
+CC_API void cc_warn_of_late_hold(CcHost *host, double *warned, double N, double growth, double H)
+{
+    if (*warned != 0.0 || !(growth > CC_HOLD_ERROR))
+        return;
+    *warned = 1.0;
+    cc_report(host, CC_WARNING, "coupling",
+              "the force has grown; with %.3g steps in a swing a held force makes each swing %.3g times as large as it "
+              "should be where the master steps all FMUs at once (Jacobi): take steps below %.3g s there, or "
+              "coupling.mode = auto; coupling.order = sequential says that it does not",
+              N, re(cc_exp(growth)), H * CC_HOLD_ERROR / growth);
+}
+
 /* Likewise of a damper, from z and L. */
 CC_API void cc_warn_of_held_brake(CcHost *host, double *warned, const char *category, double lag, double z, double H)
 {

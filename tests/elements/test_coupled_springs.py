@@ -25,7 +25,7 @@ from tests.elements.closed_loop import JACOBI as PORT_JACOBI
 from tests.elements.closed_loop import SEQUENTIAL as PORT_SEQUENTIAL
 from tests.elements.coupled_fmus import Member
 from tests.elements.port_families import draw_systems, in_phases
-from tests.elements.port_systems import survey, worse_by_mean, worse_by_phase
+from tests.elements.port_systems import METHODS, coupling_of, survey, worse_by_mean, worse_by_phase
 from tests.fmu_builder.foreign import foreign_fmu
 
 HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
@@ -182,6 +182,22 @@ def test_the_literal_force_tells_once_what_it_does_to_the_swing(mass: Fmu, sprin
     assert pair.element["coupling.admittance"] == pytest.approx(1 / M, rel=1e-6)
     assert not swing(mass, spring, JACOBI, 600, 1, coupling__mode=HOLD).element.told
     assert not swing(mass, spring, ELEMENTS_FIRST, 6.3, 2, coupling__mode=HOLD).element.told  # the energy stays
+
+
+@pytest.mark.parametrize("master", [PORT_JACOBI, PORT_SEQUENTIAL])
+def test_a_held_force_whose_lag_is_hidden_tells_that_it_grew(master: str) -> None:
+    """Beside a second spring the motion shows no lag of a force that is the integral of speeds.  Under Jacobi it grows
+    without bound, and tells it once; one after another it keeps its size, and says nothing."""
+    systems = [system for _, system in draw_systems(11, 20, ["spring by rates"]) if system.N < 25]
+    assert len(systems) > 5
+    for system in systems:
+        coupling, steps = coupling_of(system, master, METHODS["hold"]), 40 * math.ceil(system.N)
+        outcome = system.bench.run(system.starts[0], system.H, steps, master, coupling)
+        forces = np.abs(outcome.forces[:, 0])
+        told = sum(count for text, count in outcome.messages.items() if "held force makes each swing" in text)
+        grown = forces.max() > 4 * forces[:80].max()
+        assert grown == (master == PORT_JACOBI)
+        assert told == grown
 
 
 @pytest.mark.parametrize(("master", "lag"), [(JACOBI, 1), (ELEMENTS_FIRST, 0)])

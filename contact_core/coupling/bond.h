@@ -7,9 +7,10 @@
  *                 a signal in their forces (order_probe.h), again and again until it is answered.  Of a single mass
  *                 second differences of y, fitted by those of f[0], f[1], f[2], leave nothing with the true lag; of
  *                 two masses that swing against each other the equation of the model leaves nothing (partner_model.h)
- *                 Where the literal force is watched there is no signal: another lag is taken if the residual of its
- *                 fit is below 1/20 of the present one (after few samples 1e-6), a smaller one below 1/2 for thirty
- *                 samples, or by the prediction errors of the model on twenty
+ *                 Where the literal force is watched there is no signal, nor of a damper that stops what moves in a few
+ *                 steps: another lag is taken if the residual of its fit is below 1/20 of the present one (after few
+ *                 samples 1e-6), a smaller one below 1/2 for thirty samples, or by the prediction errors of the model
+ *                 on twenty
  * Admittance      W, the slope of the fit of second differences; b_0 of the model where that predicts better
  * The law itself  acts while the order is unknown, never worse than a force that is held
  * Ledger, J       made, and taken by losses, for each lag
@@ -158,6 +159,14 @@ CC_API void cc_bond_find_lag(CcBond *c)
         c->lag = best;
 }
 
+/* A damper that gives no signal any more is sure of the lag that it found this way after CC_BOND_LASTING samples. */
+CC_API void cc_bond_settle(CcBond *c)
+{
+    int best;
+    if (c->learned > CC_BOND_LASTING && cc_bond_fits_best(c, CC_BOND_LIKELY, &best) && best == cc_lag(c->lag))
+        c->settled = 1.0;
+}
+
 /* The lag that the answer to the signal shows, or -1.  A single mass leaves nothing, and shows it at once.  Where
  * others answer, all elements that began together decide together: each other lag would disturb the neighbours. */
 CC_API int cc_bond_ask(const CcBond *c)
@@ -169,12 +178,6 @@ CC_API int cc_bond_ask(const CcBond *c)
     if (lag >= 0 && cc_bond_residual(c, lag) <= most * cc_bond_residual(c, best))
         return lag;
     return cc_model_exact_lag(&c->model);
-}
-
-/* 1 after the motion contradicted the lag that was given. */
-CC_API int cc_bond_is_overruled(const CcBond *c, const CcBondOptions *o)
-{
-    return o->given.lag != CC_LAG_AUTO && c->settled != 0.0;
 }
 
 /* 1 while a lag that is given is compared with the others. */
@@ -316,8 +319,11 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
         c->lag = asked, c->settled = 1.0;
     else if (!unsettled || o->given.holds)
         c->lag = by_errors;
-    if (learns && unsettled && o->given.holds && by_errors == before)
+    int silent = !o->given.holds && o->d > 0.0 && cc_probe_ends(&c->probe);
+    if (learns && unsettled && asked < 0 && (silent || o->given.holds) && by_errors == before)
         cc_bond_find_lag(c);
+    if (learns && unsettled && silent)
+        cc_bond_settle(c);
     if (probing && unsettled && asked < 0)
         cc_probe_again(&c->probe);
     int lag = cc_lag(c->lag);

@@ -30,7 +30,7 @@ static inline void guide_leave_out(Element *e, Real switched) { (void)e, (void)s
 
 #include "coupling/coupled_point.h"
 #include "coupling/held_mass.h"
-#include "held_force.h"
+#include "held_bond.h"
 
 /* The coupling counts changes of the energy by the motion, not by switching. */
 static void guide_leave_out(Element *e, double switched) { ((CcPoint *)e->partner)->U -= switched; }
@@ -257,10 +257,9 @@ static int sample(Element *e, CcHost *host, double step)
         if (p->bond.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, &none);
         int was_mismatched = cc_is_mismatched(&p->bond.rule);
-        int overruled = cc_bond_is_overruled(&p->bond, &options.bond);
+        int settled = p->bond.settled != 0.0;
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
-        if (!overruled && cc_bond_is_overruled(&p->bond, &options.bond))
-            cc_warn_of_order(host, "guide", p->bond.lag);
+        cc_tell_order(host, "guide", &p->bond, &options.bond, settled, k);
         if (cc_is_mismatched(&p->bond.rule)) {
             CcPointForce literal;
             guide_literal(e, &g, &literal);
@@ -278,6 +277,8 @@ static int sample(Element *e, CcHost *host, double step)
         e->held_friction = cc_norm(p->rubbed[0]);
         e->held = 1.0;
         guide_show_partner(e, &options, k);
+        if (cc_bond_is_sure(&p->bond))
+            cc_note_of_step(host, &e->warned, "guide", "coupling.m_eff", p->bond.W, e->coupling.step_advised, step);
     }
     e->previous.returned = 1.0;
     outputs(e);

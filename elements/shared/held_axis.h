@@ -10,7 +10,7 @@
 
 #include "coupling/coupled_axis.h"
 #include "coupling/held_mass.h"
-#include "held_force.h"
+#include "held_bond.h"
 
 #define HELD_NAME(of) HELD_TEXT(of)
 #define HELD_TEXT(of) #of
@@ -100,12 +100,11 @@ static int law_acts(Element *e, CcHost *host, const CcBondOptions *options, cons
 {
     CcAxis *c = partner_of(e);
     CcLedger ledger = c->bond.ledger;
-    int acted = e->repeating > 0.0 || e->moving > 0.0, overruled = cc_bond_is_overruled(&c->bond, options);
+    int acted = e->repeating > 0.0 || e->moving > 0.0, settled = c->bond.settled != 0.0;
     int acts = cc_law_acts(host, "coupling", options->given.straight, &e->repeating, &e->moving);
     if (!acted || !acts)
         cc_axis_observe(c, options, place, rate, step);
-    if (!overruled && cc_bond_is_overruled(&c->bond, options))
-        cc_warn_of_order(host, "coupling", c->bond.lag);
+    cc_tell_order(host, "coupling", &c->bond, options, settled, options->k);
     if (acted) { /* the integrals of the powers have its energies */
         c->bond.ledger = ledger;
         c->place = c->x = place ? c->place : x;
@@ -130,14 +129,9 @@ static void hold_axis_force(Element *e, CcHost *host, const CcBondOptions *optio
     e->held = 1.0;
     e->held_force = force;
     show_partner(e, options);
-    double advised = e->coupling.step_advised;
-    if (e->warned != 0.0 || !(advised > 0.0 && step > advised) || !cc_bond_is_sure(&c->bond))
-        return;
-    e->warned = 1.0;
-    cc_report(host, CC_INFO, "coupling", "this step is accurate only where no other element acts on the bodies, and "
-              "once their inertia is identified (coupling." HELD_NAME(INERTIA) " = %.3g); otherwise take steps below "
-              "%.3g s",
-              1.0 / c->bond.W, advised);
+    if (cc_bond_is_sure(&c->bond))
+        cc_note_of_step(host, &e->warned, "coupling", "coupling." HELD_NAME(INERTIA), c->bond.W,
+                        e->coupling.step_advised, step);
 }
 
 #endif

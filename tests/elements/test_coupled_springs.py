@@ -213,10 +213,45 @@ def test_after_a_change_of_the_step_the_order_is_found_anew(mass: Fmu, spring: F
 
 
 def test_a_coupled_spring_tells_from_which_step_on_it_should_be_alone(mass: Fmu, spring: Fmu) -> None:
-    (told,) = swing(mass, spring, JACOBI, 3.1, coupling__mode=AUTO).element.told
+    (told,) = swing(mass, spring, JACOBI, 3.1, coupling__mode=AUTO, coupling__order=PARALLEL).element.told
     given, advised = numbers(told, "coupling.m_eff =", "below")
     assert given == pytest.approx(M, rel=1e-6) and advised == pytest.approx(0.5 / OMEGA, rel=1e-6)
-    assert not swing(mass, spring, JACOBI, 16, coupling__mode=AUTO).element.told
+    assert not swing(mass, spring, JACOBI, 16, coupling__mode=AUTO, coupling__order=PARALLEL).element.told
+
+
+@pytest.mark.parametrize(("master", "N"), [(JACOBI, 3.1), (JACOBI, 6.3), (ELEMENTS_FIRST, 6.3)])
+def test_a_spring_tells_what_it_added_until_it_found_the_order(mass: Fmu, spring: Fmu, master: str, N: float) -> None:
+    """The energy of body and spring less that of the start, at the sample that shows the order; little of it under
+    Gauss-Seidel, and none where the order is given."""
+    pair = Pair(Running(mass, {"m": M}), Running(spring, {"x0": X_0}), master, ("v",), "F")
+    grown = 0.0
+    while pair.element.time < 30 * math.pi / OMEGA / N and not pair.element.told:
+        grown = (energy(pair) - 1) * K * X_0**2 / 2
+        pair.step(math.pi / OMEGA / N)
+    told = [text for text in pair.element.told if "added" in text]
+    assert len(told) == (master == JACOBI)
+    for text in told:
+        assert numbers(text, "added") == pytest.approx([grown], rel=0.005)
+        assert grown > 0.1 * K * X_0**2 / 2 and "coupling.order = parallel avoids it" in text
+    given = swing(mass, spring, JACOBI, 6.3, coupling__mode=AUTO, coupling__order=PARALLEL)
+    assert not [text for text in given.element.told if "added" in text]
+
+
+@pytest.mark.parametrize("master", [PORT_JACOBI, PORT_SEQUENTIAL])
+def test_a_damper_that_may_give_no_signal_finds_the_order(master: str) -> None:
+    """It stops a mass within a step or two beside another one, so a signal would shake it: held, the speed grows by 1.1
+    to 1.5 in each step under Jacobi.  What all of them end with is a few hundredths of the start."""
+    for number, system in draw_systems(11, 22, ["damper"]):
+        if not 1.1 < system.facts["dH/m"] < 1.9:
+            continue
+        for method, explodes in (("hold", master == PORT_JACOBI), ("auto", False)):
+            coupling = coupling_of(system, master, METHODS[method])
+            outcome = system.bench.run(system.starts[0], system.H, 300, master, coupling)
+            speed = np.abs(outcome.states[:, 2]) / abs(system.starts[0][2])
+            assert (speed.max() > 1e6) == explodes and (speed[-1] > 0.1) == explodes, (number, method)
+            assert speed.max() < (13.0 if master == PORT_JACOBI else 1.3) or explodes, number
+        if master == PORT_JACOBI:
+            assert outcome.coupling[0]["coupling.lag"] == 1
 
 
 @pytest.mark.parametrize("smallest", [5e-324, 1e-310, 1e-160])
@@ -539,18 +574,18 @@ SURVEY = [
 @pytest.mark.parametrize("family, seed", SURVEY)
 def test_beside_other_bodies_they_are_never_worse_than_the_literal_force(family: str, seed: int) -> None:
     """Forty systems drawn at random, each from fifteen starts, under both masters, with the order unknown and given:
-    by the mean of the starts none, but dampers of a given order that hold drives; in one start one of forty, and three
-    of these dampers."""
+    by the mean of the starts none, but dampers of an order that is found when hold has driven them; in one start one of
+    forty, and three dampers."""
     systems = [(k, in_phases(system)) for k, system in draw_systems(seed, 40, [family])]
     results = survey(systems, (PORT_JACOBI, PORT_SEQUENTIAL), ("hold", "auto", "given"))
     for (_, master, method), found in results.items():
         assert len(found) == 40
         hold = results[family, master, "hold"]
-        pairs, steep = list(zip(found, hold, strict=True)), family == "damper" and method == "given"
+        pairs, late = list(zip(found, hold, strict=True)), family == "damper" and method == "auto"
         by_mean = [one.index for one, other in pairs if worse_by_mean(one, other)]
-        assert all(steep and np.mean(hold[index].errors) > 0.1 for index in by_mean), (master, method, by_mean)
+        assert all(late and np.mean(hold[index].errors) > 0.1 for index in by_mean), (master, method, by_mean)
         by_phase = [one.index for one, other in pairs if worse_by_phase(one, other)]
-        assert len(by_phase) <= (3 if steep else 1), (master, method, by_phase)
+        assert len(by_phase) <= (3 if family == "damper" else 1), (master, method, by_phase)
     if family != "damper":
         for method in ("auto", "given"):
             assert np.mean([one.right for one in results[family, PORT_SEQUENTIAL, method]]) >= 0.95, method

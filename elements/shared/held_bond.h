@@ -1,0 +1,47 @@
+/* What springs, dampers and guides tell of the order that their motion shows, and of the step. */
+#ifndef CC_HELD_BOND_H
+#define CC_HELD_BOND_H
+
+#include "coupling/bond.h"
+#include "shared/held_force.h"
+
+#ifndef CC_DUAL
+
+#define CC_ASKED_TOO_LONG 0.1  /* of the energy that is stored at most: more was added while the order was unknown */
+
+/* The order that the interval that ended has shown, if it was not settled before: one that contradicts what is given,
+ * or is found late, for an elastic force of the stiffness k, N/m. */
+CC_API void cc_tell_order(CcHost *host, const char *category, const CcBond *c, const CcBondOptions *o, int was_settled,
+                          double k)
+{
+    int lag = cc_lag(c->lag);
+    if (was_settled || c->settled == 0.0)
+        return;
+    if (o->given.lag != CC_LAG_AUTO) {
+        cc_warn_of_order(host, category, lag);
+        return;
+    }
+    double stored = k > 0.0 ? 0.5 * c->f_largest * c->f_largest / k : 0.0, made = c->ledger.made[lag];
+    if (made > CC_ASKED_TOO_LONG * stored && stored > 0.0)
+        cc_report(host, CC_WARNING, category,
+                  "until the motion showed the order of the calls the held force added %.3g J, at most %.3g J are "
+                  "stored. It is paid back; coupling.order = %s avoids it",
+                  made, stored, lag == 0 ? "sequential" : lag == 1 ? "parallel" : "late");
+}
+
+/* Note once, `warned`, a step of H, s, beyond the one that is advised, s, beside other elements; `inertia`: name of the
+ * parameter of 1/W. */
+CC_API void cc_note_of_step(CcHost *host, double *warned, const char *category, const char *inertia, double W,
+                            double advised, double H)
+{
+    if (*warned != 0.0 || !(advised > 0.0 && H > advised))
+        return;
+    *warned = 1.0;
+    cc_report(host, CC_INFO, category,
+              "this step is accurate only where no other element acts on the bodies, and once their inertia is "
+              "identified (%s = %.3g); otherwise take steps below %.3g s",
+              inertia, 1.0 / W, advised);
+}
+
+#endif
+#endif

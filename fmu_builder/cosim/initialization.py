@@ -112,34 +112,44 @@ class Initialization:
 
         In a loop a start value that an output is read with before the connection sets it is where the iteration
         begins."""
+        for slave, entry in self.scenario.slaves.items():
+            variables = self.descriptions[slave].variables
+            for key, value in entry.start.items():
+                vector = None if key in variables else vector_of(key, variables)
+                names = vector.names if vector else (key,)
+                if all(_is_own_start(variables[name], self.starts[slave][name]) for name in names):
+                    continue
+                unit = "" if isinstance(value, str | bool | list) else f" {si_unit(variables[names[0]])}"
+                start = f"[slaves] {slave} start {key} = {value}{unit.removesuffix(' 1')}"
+                yield from self.overwritten(start, [(slave, name) for name in names])
+
+    def overwritten(self, start: str, nodes: Sequence[Node]) -> Iterator[str]:
+        """The note on a start value of these variables that a connection or a drive sets; none where nothing does.
+
+        start   how the note names it"""
         order, _ = self._order
         place = {node: k for k, node in enumerate(order)}
         driven = {signal.node for signal in self.signals}
-        for slave, entry in self.scenario.slaves.items():
-            variables = self.descriptions[slave].variables
-            read = [(place[slave, n], v.depends) for n, v in variables.items() if (slave, n) in place]
-            for key, value in entry.start.items():
-                vector = None if key in variables else vector_of(key, variables)
-                names, givers, guess = vector.names if vector else (key,), {}, False
-                if all(_is_own_start(variables[name], self.starts[slave][name]) for name in names):
-                    continue
-                for name in names:
-                    if sources := self.wiring.sources.get((slave, name), ()):
-                        givers[name] = " + ".join(f"{s}.{n}" for s, n in sources)
-                        first = min(place[source] for source in sources)
-                        guess |= any(at < first and (depends is None or name in depends) for at, depends in read)
-                    elif (slave, name) in driven:
-                        givers[name] = "its drive"
-                if not givers:
-                    continue
-                unit = "" if isinstance(value, str | bool | list) else f" {si_unit(variables[names[0]])}"
-                role = "is only a first guess in a loop of initial values" if guess else "has no effect"
-                some = "" if len(givers) == len(names) else f" for {', '.join(givers)}"
-                yield (
-                    f"[slaves] {slave} start {key} = {value}{unit.removesuffix(' 1')} {role}{some}: from the "
-                    f"initialization on {', '.join(dict.fromkeys(givers.values()))} gives the value"
-                    + ("" if guess or some else "; remove it")
-                )
+        givers, guess = {}, False
+        for slave, name in nodes:
+            if sources := self.wiring.sources.get((slave, name), ()):
+                givers[slave, name] = " + ".join(f"{s}.{n}" for s, n in sources)
+                first = min(place[source] for source in sources)
+                variables = self.descriptions[slave].variables
+                read = [(place[slave, n], v.depends) for n, v in variables.items() if (slave, n) in place]
+                guess |= any(at < first and (depends is None or name in depends) for at, depends in read)
+            elif (slave, name) in driven:
+                givers[slave, name] = "its drive"
+        if not givers:
+            return
+        role = "is only a first guess in a loop of initial values" if guess else "has no effect"
+        several = len({slave for slave, _ in nodes}) > 1
+        named = (".".join(node) if several else node[1] for node in givers)
+        some = "" if len(givers) == len(nodes) else f" for {', '.join(named)}"
+        yield (
+            f"{start} {role}{some}: from the initialization on {', '.join(dict.fromkeys(givers.values()))} gives the "
+            f"value" + ("" if guess or some else "; remove it")
+        )
 
     def _solve_initial_values(self, slaves: Mapping[str, Slave], start: float) -> None:
         """Pass every output on in the order of the dependencies; a loop is repeated until its values are constant."""

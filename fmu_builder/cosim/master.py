@@ -180,12 +180,6 @@ def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, S
     return found
 
 
-def _former_notes(scenario: CheckedScenario) -> list[str]:
-    """Notes on recipes that the catalogue no longer has."""
-    recipes = dict.fromkeys(entry.recipe for entry in scenario.slaves.values() if Path(entry.recipe).suffix != ".fmu")
-    return [note for recipe in recipes if (note := former_note(find_recipe(recipe, scenario.path.parent)))]
-
-
 def _fmu_of(recipe: str, folder: Path) -> Path:
     given = Path(recipe)
     if given.suffix == ".fmu":
@@ -282,6 +276,16 @@ class Master:
             except DiscardedStepError as error:
                 self.parted[error.slave] = None
 
+    def initialization(self) -> Initialization:
+        return Initialization(self.scenario, self.descriptions, self.starts, self.signals, self.wiring)
+
+    def notes(self) -> list[str]:
+        """Those that any run has: on its files, connections and start values."""
+        recipes = dict.fromkeys(e.recipe for e in self.scenario.slaves.values() if Path(e.recipe).suffix != ".fmu")
+        former = (former_note(find_recipe(recipe, self.scenario.path.parent)) for recipe in recipes)
+        notes = (*self.scenario.notes, *self.wiring.notes, *filter(None, former))
+        return [*notes, *self.initialization().unused_starts()]
+
     def load(self, name: str, description: SlaveDescription) -> Slave:
         """A slave; bodies for whose forces `adaptive` solves may end steps at events.   Raises SlaveError."""
         of_groups = {body for group in self.groups if not group.reasons for body in group.bodies}
@@ -314,10 +318,8 @@ class Master:
         # inside a slave no force is held, and those with the group coupling report it themselves
         holding = {source for sources in self.wiring.sources.values() for source, _ in sources}
         mute = [name for name in holding if MODE not in self.descriptions[name].variables]
-        former = _former_notes(self.scenario)
-        before = (*self.scenario.notes, *self.wiring.notes, *former)
         trace = _with_outputs(trace, self.scenario.outputs)
-        notes = [*before, *notes, *energy_gaining_contacts(contacts, mute), *energy_notes(energies)]
+        notes = [*self.notes(), *notes, *energy_gaining_contacts(contacts, mute), *energy_notes(energies)]
         result = Result(trace, contacts, tuple(notes), log, bonds, groups, energies)
         if interrupted:
             raise RunInterrupted(result)
@@ -330,8 +332,7 @@ class Master:
         start, stop, step = scenario.seconds("start"), scenario.seconds("stop"), scenario.seconds("step")
         count = round((stop - start) / step)
         every = round(scenario.seconds("output_step") / step)
-        initialization = Initialization(scenario, self.descriptions, self.starts, self.signals, self.wiring)
-        initialization.run(slaves, start, start + count * step)
+        self.initialization().run(slaves, start, start + count * step)
         constants = [*held_constants(slaves, self.wiring, self.starts, self.masses, self.schedule, start, step)]
         clock = Clock(start, step)
         exchange = Exchange(slaves, self.wiring, clock, self.schedule)
@@ -374,7 +375,7 @@ class Master:
         energies = power.energies(rows) if power is not None else ()
         held = [one for one in constants if one.slave not in solved]
         steps = {name: ticks * step for name, ticks in self.schedule.longest(self.wiring).items()}
-        notes = [*initialization.unused_starts(), *long_steps(held, slaves, contacts, self.in_turn, steps)]
+        notes = [*long_steps(held, slaves, contacts, self.in_turn, steps)]
         notes += self.schedule.notes(self.wiring, step)
         notes += power.notes() if power is not None else ()
         for slave in slaves.values():
@@ -463,7 +464,8 @@ class System:
     """A checked scenario with what its slaves, start values (SI, by slave and variable), drives and connections are.
 
     told       what only the master sets at the start, by slave and variable: orders of calls, laws in place of coupling
-    recorded   what a trace of its run holds, by slave"""
+    recorded   what a trace of its run holds, by slave
+    notes      that any run of it has"""
 
     scenario: CheckedScenario
     slaves: Mapping[str, SlaveDescription]
@@ -473,6 +475,7 @@ class System:
     schedule: Schedule
     told: Mapping[str, Mapping[str, Start]]
     recorded: Mapping[str, Sequence[SlaveVariable]]
+    notes: Sequence[str]
 
 
 def system_of(scenario: CheckedScenario) -> System:
@@ -492,4 +495,5 @@ def system_of(scenario: CheckedScenario) -> System:
         master.schedule,
         told,
         master.recorded,
+        master.notes(),
     )

@@ -97,9 +97,9 @@ class FitTask:
         self.table, problems = read_fit(path)
         self.runs = self.failed = 0
         self.first_failure = ""
-        self.notes: list[str] = []
         self.scenario = _scenario_of(self.table, path, problems)
         self.system = system_of(self.scenario)
+        self.notes = [*self.system.notes]
         self.units = self._signals()
         self.parameters = [one for one in self._parameters(problems) if one is not None]
         self.measurements: list[Measurement] = []

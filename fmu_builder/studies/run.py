@@ -52,7 +52,7 @@ class StudyResult:
     runs      rows that it has;   total: of the plan;   failed: rows whose status is not ok
     repeated  runs that were there before
     seconds   that this session took
-    notes     remarks on the responses and on runs that failed"""
+    notes     remarks on the system, on the responses and on runs that failed"""
 
     path: Path
     runs: int
@@ -129,7 +129,7 @@ def study(
         elif journal.path.exists():  # the study was killed between its last row and its table
             journal.begin()
             journal.finish()
-    notes = tuple(_notes(path, prepared.job)) if journal.count else ()
+    notes = (*prepared.notes, *(_notes(path, prepared.job) if journal.count else ()))
     seconds = time.monotonic() - begin
     result = StudyResult(path, journal.count, prepared.plan.size, journal.failed, repeated, seconds, notes)
     if interrupted:

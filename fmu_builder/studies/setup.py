@@ -6,13 +6,14 @@ import copy
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from fmu_builder.cosim.initialization import Initialization
 from fmu_builder.cosim.master import System, load_scenario, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import chosen_signals, is_signal
@@ -39,13 +40,14 @@ MOST_STRUCTURES = 1000  # FMUs that a study builds
 
 @dataclass(frozen=True)
 class Prepared:
-    """A study that can run.   files: of the FMUs, by hash; about: what its table says of it"""
+    """A study that can run.   files: of the FMUs, by hash; about: what its table says of it; notes: on its system"""
 
     study: CheckedStudy
     job: Job
     plan: RunPlan
     files: Mapping[str, Path]
     about: Mapping[str, Any]
+    notes: Sequence[str]
 
 
 def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
@@ -90,7 +92,16 @@ def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
         versions(),
     )
     about = _about(study, job, plan)
-    return Prepared(study, replace(job, key=about["key"]), plan, files, about)
+    notes = [*system.notes, *_overwritten(scenario, system, axes)]
+    return Prepared(study, replace(job, key=about["key"]), plan, files, about, notes)
+
+
+def _overwritten(scenario: CheckedScenario, system: System, axes: Sequence[Axis]) -> Iterator[str]:
+    """Notes on factors that a connection or a drive overwrites."""
+    initialization = Initialization(scenario, system.slaves, system.starts, system.signals, system.wiring)
+    for axis in axes:
+        if axis.kind == "start":
+            yield from initialization.overwritten(f"[factors] {axis.name}", axis.targets)
 
 
 def _scenario(study: CheckedStudy) -> CheckedScenario:

@@ -506,3 +506,30 @@ def test_rows_of_a_file_have_units_in_the_header(here: Callable[[str], StudyResu
     Path("runs.csv").write_text(f"h [cm],restitution\n50,{'1' * 140_000}\n")
     with pytest.raises(InputError, match=r"runs\.csv: line 2: field larger than field limit"):
         here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n')
+
+
+def test_notes_of_a_study_are_those_of_a_run_on_start_values(here: Callable[[str], StudyResult]) -> None:
+    """Of a factor too: one that a connection or a drive overwrites changes no row."""
+    Path("drop.toml").write_text("""connections = [["body.p", "spring.r"]]
+[experiment]
+stop = "2 ms"
+step = "1 ms"
+[slaves]
+body = { recipe = "SliderMass", start = { "p.F" = "2 N" } }
+spring = { recipe = "TranslationalSpring" }
+[drive]
+"spring.c.v" = 0.5
+""")
+    result = here("""system = "drop.toml"
+[factors]
+held = { start = "spring.c.v", values = [1, 2] }
+fast = { start = ["body.v0", "spring.r.v"], values = ["1 m/s"] }
+[responses]
+last = { signal = "body.p.v" }
+""")
+    own = fmu_builder.run("drop.toml").notes
+    assert result.notes[: len(own)] == own and "[slaves] body start p.F = 2 N has no effect" in own[-1]
+    assert result.notes[len(own) :] == (
+        "[factors] held has no effect: from the initialization on its drive gives the value; remove it",
+        "[factors] fast has no effect for spring.r.v: from the initialization on body.p.v gives the value",
+    )

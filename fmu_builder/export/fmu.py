@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import fmpy
 
-from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError
 from fmu_builder.export import smoke, toolchain
 from fmu_builder.export.binaries import check_library
 from fmu_builder.export.cache import cache_folder, used
@@ -56,7 +56,7 @@ from fmu_builder.model.declaration import QUOTED
 from fmu_builder.model.documents import Assembly, Recipe, as_file
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
-from fmu_builder.paths import find_recipe, is_shipped, shipped
+from fmu_builder.paths import find_recipe, is_shipped, shipped, shipped_elements
 
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
 # identifier of FMI 2.0, section 2.2.9, as names of ours are: der(identifier), or parts with indices
@@ -363,8 +363,8 @@ def _check_and_move(
                 if try_out:
                     library = _library_name(model, host_platform(), fmi)
                     timeout = SMOKE_TIMEOUT + len(model.variables) // 1000
-                    _smoke_run(temporary, library, target.name, timeout, conclusions(model))
-            except ToolError:
+                    _smoke_run(temporary, library, target.name, timeout, model)
+            except FmuBuilderError:
                 if checks is not None and checks.exception() is None and checks.result():
                     raise InputError(checks.result()) from None
                 raise
@@ -377,21 +377,25 @@ def _check_and_move(
         raise ToolError(Problem(str(target), what)) from error
 
 
-def _smoke_run(fmu: Path, library: str, name: str, timeout: float, concluded: Sequence[str] = ()) -> None:
+def _smoke_run(fmu: Path, library: str, name: str, timeout: float, model: Model) -> None:
     """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder.
 
-    concluded  what its solver concludes from declared dependencies (conclusions.py)"""
-    ending = run_smoke(fmu, library, timeout, more=concluded)
+    Raises InputError where an element or a recipe that is not shipped is to blame, else ToolError."""
+    ending = run_smoke(fmu, library, timeout, more=conclusions(model))
     if ending.code == 0:
         return
+    shipped_ones = {folder.resolve() for folder in shipped_elements()}
+    is_own = any(folder.resolve() not in shipped_ones for folder in model.folders().values())
     if ending.code is None:
         what = f"{ending.call} did not return within {timeout:g} s"
     elif ending.code == 1:  # Python's own ending: the FMU answered, and not as it should
         logged = [line for line in ending.output.splitlines() if line and not line.startswith(smoke.CALL)]
         what = "; ".join(logged[-3:] + ending.errors.splitlines()[-1:])
+        is_own |= "Traceback" not in ending.errors and not is_shipped(model.path)  # it refuses values of its recipe
     else:
         what = f"it crashed in {ending.call} ({ending.how})"
-    raise ToolError(Problem(name, f"the smoke run failed: {what}"))
+    where = f"{model.path}: {name}" if is_own else name
+    raise (InputError if is_own else ToolError)(Problem(where, f"the smoke run failed: {what}"))
 
 
 def host_fmu(recipe: Path, flags: Sequence[str] = (), fmi: Fmi = 2) -> Path:

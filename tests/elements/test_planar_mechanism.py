@@ -13,7 +13,7 @@ from running import Running, build
 from scipy.special import ellipk
 
 from fmu_builder.cosim.trace import read_trace
-from fmu_builder.errors import InputError, ToolError
+from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
@@ -434,7 +434,9 @@ def test_a_start_speed_that_breaks_a_constraint_is_told(tmp_path: Path) -> None:
 def test_a_start_far_from_its_profile_is_refused_with_the_distance(tmp_path: Path) -> None:
     """Unless a coordinate is marked that may go there."""
     text = CRANK.replace("closes = true\n", "").replace("profile = [0]", "profile = [0.1]")
-    with pytest.raises(ToolError, match=r"\(profile, of rod\) is -0.1 m off at the start, more than a quarter.* 0.3 m"):
+    with pytest.raises(
+        InputError, match=r"\(profile, of rod\) is -0.1 m off at the start, more than a quarter.* 0.3 m"
+    ):
         build(tmp_path, "Off", text)
 
 
@@ -452,14 +454,14 @@ def test_changed_parameters_are_booked(ball: Fmu) -> None:
 
 def test_a_start_that_cannot_be_closed_is_refused_by_name(tmp_path: Path) -> None:
     """The build itself runs the FMU."""
-    with pytest.raises(ToolError, match=r"constraint 1 \(profile, of rod\) is -0.5 m off at the start.*start nearer"):
+    with pytest.raises(InputError, match=r"constraint 1 \(profile, of rod\) is -0.5 m off at the start.*start nearer"):
         build(tmp_path, "Far", CRANK.replace("profile = [0]", "profile = [0.5]"))
 
 
 @pytest.mark.slow
 def test_a_redundant_constraint_is_refused_by_name(tmp_path: Path) -> None:
     again = CRANK[CRANK.index("[[constraint]]") : CRANK.index("[[point]]")]
-    with pytest.raises(ToolError, match=r"\(profile, of rod\) does not move any joint.*over-constrained"):
+    with pytest.raises(InputError, match=r"\(profile, of rod\) does not move any joint.*over-constrained"):
         build(tmp_path, "Twice", CRANK.replace("closes = true\n", "") + again)
 
 

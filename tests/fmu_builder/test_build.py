@@ -20,7 +20,7 @@ import fmpy
 import pytest
 from fmpy.validation import validate_fmu
 
-from fmu_builder.errors import InputError, ToolError
+from fmu_builder.errors import FmuBuilderError, InputError, ToolError
 from fmu_builder.export import fmu as builder
 from fmu_builder.export import generate, toolchain
 from fmu_builder.export.cache import cache_folder
@@ -71,10 +71,10 @@ def gain(folder: Path, body: str = "    e->F = 2.0 * e->v;", before: str = "") -
     return recipe
 
 
-def refused(recipe: Path, platforms: tuple[str, ...] = ("host",)) -> str:
+def refused(recipe: Path, platforms: tuple[str, ...] = ("host",), kind: type[FmuBuilderError] = ToolError) -> str:
     """The message of a build that must fail and leave no file."""
     before = set(recipe.parent.iterdir())
-    with pytest.raises(ToolError) as error:
+    with pytest.raises(kind) as error:
         build_fmu(recipe, platforms=platforms)
     assert set(recipe.parent.iterdir()) == before
     return str(error.value)
@@ -297,21 +297,31 @@ def test_warnings_are_errors(tmp_path: Path) -> None:
 
 def test_an_element_that_writes_through_a_null_pointer_is_refused_and_the_call_named(tmp_path: Path) -> None:
     message = refused(
-        gain(tmp_path, "    volatile double *volatile nowhere = 0;\n    *nowhere = re(e->v);\n    e->F = e->v;")
+        gain(tmp_path, "    volatile double *volatile nowhere = 0;\n    *nowhere = re(e->v);\n    e->F = e->v;"),
+        kind=InputError,
     )
-    assert re.search(r"Gain\.fmu: the smoke run failed: it crashed in fmi2\w+.* \((SIGSEGV|exit code 0x\w+)\)", message)
+    assert re.search(
+        r"Gain\.toml: Gain\.fmu: the smoke run failed: it crashed in fmi2\w+.* \((SIGSEGV|exit code 0x\w+)\)", message
+    )
 
 
 def test_an_element_that_never_returns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builder, "SMOKE_TIMEOUT", 1)
-    message = refused(gain(tmp_path, "    for (volatile int k = 0; k < 1;) { }\n    e->F = e->v;"))
+    message = refused(gain(tmp_path, "    for (volatile int k = 0; k < 1;) { }\n    e->F = e->v;"), kind=InputError)
     assert "did not return within 1 s" in message
     assert re.search(r"fmi2\w+|the start of Python", message)
 
 
 def test_an_element_whose_output_is_not_finite_is_refused(tmp_path: Path) -> None:
-    message = refused(gain(tmp_path, "    e->F = e->v / (e->v - e->v);"))
-    assert "Gain.fmu: the smoke run failed" in message and "finite" in message and "Traceback" not in message
+    message = refused(gain(tmp_path, "    e->F = e->v / (e->v - e->v);"), kind=InputError)
+    assert "Gain.toml: Gain.fmu: the smoke run failed" in message and "finite" in message and "Traceback" not in message
+
+
+def test_a_recipe_of_a_shipped_element_whose_values_the_fmu_refuses_is_at_fault(tmp_path: Path) -> None:
+    recipe = tmp_path / "Stiff.toml"
+    recipe.write_text('element = "point_to_point_spring"\n[start]\nk = 1e308\n"first.r[1]" = 1e10\n', encoding="utf-8")
+    message = refused(recipe, kind=InputError)
+    assert f"{recipe}: Stiff.fmu: the smoke run failed" in message and "finite" in message
 
 
 def test_a_description_that_does_not_validate_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 from fmu_builder.cli.commands import app
 from fmu_builder.cosim.slave import ERROR, OK, Slave, read_slave
 from fmu_builder.cosim.validation import run_case
-from fmu_builder.errors import InputError, SlaveError, ToolError
+from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export import prototype
 from fmu_builder.export.binaries import read_library
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS
@@ -426,17 +426,17 @@ def test_faulty_files_are_refused_at_the_build_with_file_and_line(tmp_path: Path
 
 def test_code_that_fails_when_it_is_loaded_stops_the_build_with_its_line(tmp_path: Path) -> None:
     late = "\n\nnumber = 1 / 0\n"
-    with pytest.raises(ToolError, match=rf"faulty/element\.py:{PYTHON.count(chr(10)) + 3}: ZeroDivisionError"):
+    with pytest.raises(InputError, match=rf"faulty/element\.py:{PYTHON.count(chr(10)) + 3}: ZeroDivisionError"):
         build_fmu(element(tmp_path, PYTHON + late), platforms=("host",))
     assert not (tmp_path / "Faulty.fmu").exists()
 
 
 @pytest.mark.slow
 def test_a_module_that_is_missing_and_code_that_fails_when_it_runs_stop_the_build_too(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match=r"faulty/element\.py:2: ModuleNotFoundError: No module named 'nowhere'"):
+    with pytest.raises(InputError, match=r"faulty/element\.py:2: ModuleNotFoundError: No module named 'nowhere'"):
         build_fmu(element(tmp_path, PYTHON.replace("import contact_core", "import nowhere")), platforms=("host",))
     wrong = PYTHON.replace("    e.y = e.x\n", "    e.y = 1 / e.u\n", 1)
-    with pytest.raises(ToolError, match=r"faulty/element\.py:6: ZeroDivisionError"):
+    with pytest.raises(InputError, match=r"faulty/element\.py:6: ZeroDivisionError"):
         build_fmu(element(tmp_path, wrong), platforms=("host",))
     assert not (tmp_path / "Faulty.fmu").exists()
 

@@ -86,19 +86,15 @@ class Axis:
 
     def number_of(self, cell: str, where: str, unit: str = "") -> float:
         """The number of a text in a list of runs.   unit: of its column.   Raises InputError."""
+        given: Cell = f"{cell} {unit}".strip()
+        if self.is_number:
+            given = parse_quantity(given, parse_unit(self.unit or "1"), where)
         if self.cells is None:
-            return self.in_range(parse_quantity(f"{cell} {unit}".strip(), parse_unit(self.unit or "1"), where), where)
-        for place, known in enumerate(self.cells):
-            if cell == known or (not isinstance(known, str) and _is_number(cell, known)):
-                return float(place)
-        raise InputError(Problem(where, none_of(cell, map(str, self.cells))))
-
-
-def _is_number(text: str, value: float) -> bool:
-    try:
-        return float(text) == value
-    except ValueError:
-        return False
+            return self.in_range(float(given), where)
+        if given in self.cells:
+            return float(self.cells.index(given))
+        behind = "" if self.unit in ("", "1") else f" {self.unit}"
+        raise InputError(Problem(where, none_of(f"{given}{behind}", (f"{one}{behind}" for one in self.cells))))
 
 
 def axes_of(study: CheckedStudy, slaves: Mapping[str, SlaveDescription], listed: bool) -> list[Axis]:

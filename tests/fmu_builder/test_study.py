@@ -508,6 +508,19 @@ def test_rows_of_a_file_have_units_in_the_header(here: Callable[[str], StudyResu
         here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n')
 
 
+def test_units_in_the_header_hold_for_listed_values_too(here: Callable[[str], StudyResult]) -> None:
+    """A number in cm was compared with the values in m."""
+    listed = BOUNCE + '[plan]\nkind = "list"\nfile = "runs.csv"\n'
+    Path("runs.csv").write_text("h [cm],restitution\n50,0.5\n100,0.6\n")
+    assert here(listed).table().column("h").to_pylist() == [0.5, 1.0]
+    Path("runs.csv").write_text("h [cm],restitution\n1.0,0.5\n")
+    with pytest.raises(InputError, match=r"row 1, h: '0\.01 m' is none of 0\.5 m, 1\.0 m"):
+        here(listed)
+    Path("runs.csv").write_text("h [kg],restitution\n50,0.5\n")
+    with pytest.raises(InputError, match="row 1, h = '50 kg' has the dimension kg but m is needed"):
+        here(listed)
+
+
 def test_notes_of_a_study_are_those_of_a_run_on_start_values(here: Callable[[str], StudyResult]) -> None:
     """Of a factor too: one that a connection or a drive overwrites changes no row."""
     Path("drop.toml").write_text("""connections = [["body.p", "spring.r"]]

@@ -112,7 +112,8 @@ class Journal:
         """Reads which rows there are: in the journal of a study that was killed, else in the table.
 
         again   none of them counts
-        Raises InputError for the table of another study, ToolError where another process writes it."""
+        Raises InputError for the table of another study and a file that is none, ToolError where another process writes
+        it."""
         self._table, self._schema, self._again = table, schema, again
         self.path = journal_of(table)
         self.runs: list[NDArray[np.int64]] = []
@@ -124,6 +125,8 @@ class Journal:
             table.parent.mkdir(parents=True, exist_ok=True)
             self._lock = _Lock(table)
         try:
+            if again and table.exists():
+                read_schema(table)  # another file is kept
             for rows in self._kept():
                 self._count(rows)
         except BaseException:

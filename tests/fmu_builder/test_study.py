@@ -487,6 +487,11 @@ def test_a_table_that_is_none_is_kept(here: Callable[[str], StudyResult]) -> Non
     with pytest.raises(InputError, match=r"bounce\.parquet: cannot be read as Parquet"):
         here(BOUNCE)
     assert Path("bounce.parquet").read_text() == "mine"
+    for name in ("bounce.parquet", "bounce.toml"):
+        with pytest.raises(InputError, match=rf"{name}: cannot be read as Parquet"):
+            study("bounce.toml", name, again=True)
+    assert Path("bounce.parquet").read_text() == "mine"
+    assert Path("bounce.toml").read_text() == BOUNCE
 
 
 def test_rows_of_a_file_have_units_in_the_header(here: Callable[[str], StudyResult]) -> None:

@@ -93,15 +93,17 @@ def write_page(table: Path, page: Path) -> None:
     moving = [one for one in factors if np.ptp(one.values) > 0.0] or factors
     kind, whole = about["plan"]["kind"], len(good) == about["plan"]["size"]
     indices, remark = _indices(kind if whole or kind not in ("grid", "saltelli") else "", factors, shown)
+    alone = _alone(about, moving) if kind == "one_at_a_time" else [np.ones(len(good), dtype=bool)] * len(moving)
+    text = "each factor alone, the others at their base" if kind == "one_at_a_time" else _means_text(moving)
     sections = [
         _Section("Responses over factors", _scatter(shown, moving)),
-        _Section("Main effects", _effects(shown, moving), _means_text(moving)),
+        _Section("Main effects", _effects(shown, moving, alone), text),
         _parallel_section([*moving, *shown]),
     ]
-    if len(moving) > 1:
+    if len(moving) > 1 and kind != "one_at_a_time":
         drawn = shown[:_MOST_CONTOURS]
         pairs = [_strongest(moving, indices.get(one.name, [])) for one in drawn]
-        text = "means over all other factors, over the two that explain most"
+        text = f"means over all other factors, over the {'two that explain most' if indices else 'first two'}"
         sections.append(_Section("Contours", _contours(drawn, pairs), text))
     if indices or remark:
         sections.append(_Section("Sobol indices", None, remark, tuple(_index_rows(indices))))
@@ -130,6 +132,14 @@ def _column(rows: Any, name: str, is_log: bool = False) -> Column:
         known = tuple(dict.fromkeys(texts))
         return Column(name, "", np.array([known.index(one) for one in texts], dtype=np.float64), known)
     return Column(name, unit, np.array(column.to_numpy(), dtype=np.float64), is_log=is_log)
+
+
+def _alone(about: Mapping[str, Any], factors: Sequence[Column]) -> list[NDArray[np.bool_]]:
+    """For each factor, the runs in which all others have their base."""
+    bases = [about["factors"][one.name]["base"] for one in factors]
+    numbers = [one.texts.index(base) if base in one.texts else base for one, base in zip(factors, bases, strict=True)]
+    at_base = np.array([one.values == number for one, number in zip(factors, numbers, strict=True)])
+    return [np.logical_and.reduce(np.delete(at_base, place, axis=0)) for place in range(len(factors))]
 
 
 def _indices(kind: str, factors: Sequence[Column], responses: Sequence[Column]) -> tuple[dict[str, list[Index]], str]:
@@ -262,14 +272,16 @@ def _means(place: NDArray[np.intp], values: Array, count: int) -> Array:
         return np.bincount(place[known], values[known], count) / np.bincount(place[known], minlength=count)
 
 
-def _effects(responses: Sequence[Column], factors: Sequence[Column]) -> Figure:
+def _effects(responses: Sequence[Column], factors: Sequence[Column], runs: Sequence[NDArray[np.bool_]]) -> Figure:
+    """runs: that count for each factor"""
     columns = factors[:_MOST_FACTORS]
     panels = _Panels(responses, columns, same_range=True)
     for row, response in enumerate(responses):
         for column, factor in enumerate(columns):
             levels, place = _places(factor)
             line = {"color": COLOURS[row % len(COLOURS)], "width": 2}
-            y = _numbers(_means(place, response.values, len(levels)))
+            counted = runs[column]
+            y = _numbers(_means(place[counted], response.values[counted], len(levels)))
             trace: Figure = {"type": "scatter", "mode": "lines+markers", "x": _numbers(levels), "y": y, "line": line}
             panels.add(row, column, trace)
     return panels.figure()

@@ -267,6 +267,18 @@ def test_the_page_of_a_study_holds_every_plot(here: Callable[[str], StudyResult]
     assert "default-src 'none'" in page and not re.search(r'(?:src|href)="', page.split("<script>")[0])
 
 
+def test_effects_of_one_factor_at_a_time_are_those_at_the_base(here: Callable[[str], StudyResult]) -> None:
+    """The runs of the other factors have its base as well, and no share in its effect."""
+    text = BOUNCE.replace('values = ["50 cm", 1.0]', 'values = ["50 cm", 1.0], base = 0.5')
+    rows = here(text + '[plan]\nkind = "one_at_a_time"\n').table().to_pylist()
+    write_page(Path("bounce.parquet"), Path("bounce.html"))
+    page = Path("bounce.html").read_text()
+    figures = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+    restitution = json.loads(figures[1])["data"][0]  # over which `top` is the height of the start
+    assert restitution["y"] == [pytest.approx(row["top"]) for row in rows if row["h"] == 0.5]
+    assert "each factor alone, the others at their base" in page and "Contours" not in page
+
+
 def test_the_indices_of_a_grid_are_the_variances_of_the_means() -> None:
     a, b = (one.ravel() for one in np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0], indexing="ij"))
     found = sobol_indices("grid", ["a", "b"], np.column_stack([a, b]), 3.0 * a + b)

@@ -192,6 +192,13 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
     if scenario.reference is None:
         raise InputError(Problem(str(scenario.path), "has no [reference], so there is nothing to compare with"))
     reference = read_trace(scenario.path.parent / scenario.reference.file)
+    missing = [name for name in scenario.reference.signals if name not in reference]
+    if missing:
+        what = f"{scenario.reference.file} has no such signal"
+        raise InputError(
+            Problem(f"{scenario.path}: [reference] signals {name}", what + did_you_mean(name, reference.names))
+            for name in missing
+        )
     done = run(scenario)
     signals = {
         n: _tolerance(scenario, n, t, done.trace.units.get(n, "1")) for n, t in scenario.reference.signals.items()

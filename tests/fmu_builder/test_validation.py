@@ -162,6 +162,23 @@ def test_scenario_without_reference_is_no_case(tmp_path: Path) -> None:
     assert result.failure == f"{path}: has no [reference], so there is nothing to compare with"
 
 
+def test_signals_that_the_reference_lacks_are_told_with_its_file(tmp_path: Path) -> None:
+    """All of them, and not that it has none."""
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = "PointMass"\n[reference]\nfile = "known.csv"\n'
+    path = tmp_path / "misspelt.toml"
+    signals = 'signals."body.p.r[3" = { absolute = 1 }\nsignals.other = { absolute = 1 }\n'
+    path.write_text(f'{text}source = "closed form"\n{signals}', encoding="utf-8")
+    (tmp_path / "known.csv").write_text("time,body.p.r[3]\n0,0\n1,0\n", encoding="utf-8")
+    result = run_case("misspelt", path)
+    assert (result.exit_code, (result.failure or "").splitlines()) == (
+        2,
+        [
+            f"{path}: [reference] signals body.p.r[3: known.csv has no such signal; did you mean 'body.p.r[3]'?",
+            f"{path}: [reference] signals other: known.csv has no such signal; known: body.p.r[3]",
+        ],
+    )
+
+
 def test_a_reference_that_cannot_be_read_is_told_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,9 +98,8 @@ def run(
             isolated=isolated,
             start=start,
         )
-        with named_as_given(read, "run() {}", record=record, power=power):
-            master = Master(chosen)
-        return master.run(progress or (lambda share: None))
+        with named_as_given(read, "run() {}", record=record, power=power, start=start):
+            return Master(chosen).run(progress or (lambda share: None))
 
 
 def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:

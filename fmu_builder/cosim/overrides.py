@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,15 +13,40 @@ from fmu_builder.units import parse_quantity, parse_unit
 
 
 @contextmanager
-def named_as_given(scenario: CheckedScenario, where: str, **given: object) -> Iterator[None]:
-    """What is wrong inside with keys of [experiment] that a caller replaces is named as the caller gave it.
+def named_as_given(
+    scenario: CheckedScenario, where: str, *, start: Mapping[str, Any] | None = None, **given: object
+) -> Iterator[None]:
+    """What is wrong inside with keys of [experiment] and start values that a caller replaces is named as the caller
+    gave it.
 
-    where, given   as of `overridden`"""
+    where, start, given   as of `overridden`"""
     try:
         yield
     except InputError as error:
         places = {f"{scenario.path}: [experiment] {key}": where.format(key) for key, one in given.items() if one}
-        raise InputError([Problem(places.get(p.where, p.where), p.what) for p in error.problems]) from None
+        for name in start or ():
+            slave, variable = _slave_and_variable(name, scenario.slaves)
+            places[f"{scenario.path}: [slaves] {slave} start {variable}"] = f"{where.format('start')} {name}"
+        raise InputError([_renamed(problem, places) for problem in error.problems]) from None
+
+
+def _renamed(problem: Problem, places: Mapping[str, str]) -> Problem:
+    """With the new name of its place, which an element of a vector, or the value, may follow."""
+    for known, name in places.items():
+        where, text = problem.where, str(problem)
+        if where.startswith(known) and where[len(known) :][:1] in ("", "[", ","):
+            return Problem(name + where[len(known) :], problem.what)
+        if text.startswith(f"{known} = "):
+            return Problem("", name + text[len(known) :])
+    return problem
+
+
+def _slave_and_variable(name: str, slaves: Collection[str]) -> tuple[str, str]:
+    """Of a start value by "slave.variable"; of the only slave by the name of the variable too."""
+    slave, _, variable = name.partition(".")
+    if slave not in slaves and len(slaves) == 1:
+        (slave,), variable = slaves, name
+    return slave, variable
 
 
 def overridden(
@@ -75,9 +100,7 @@ def overridden(
     if isolated is not None:
         slaves = {name: entry.model_copy(update={"isolated": isolated}) for name, entry in slaves.items()}
     for name, start_value in (start or {}).items():
-        slave, _, variable = name.partition(".")
-        if slave not in slaves and len(slaves) == 1:
-            (slave,), variable = slaves, name
+        slave, variable = _slave_and_variable(name, slaves)
         if slave not in slaves:
             what = f"there is no slave '{slave}'" + did_you_mean(slave, slaves)
             problems.append(Problem(f"{where.format('start')} {name}", what))

@@ -947,3 +947,28 @@ b = { recipe = "ProbeLoop", start = { u = 7 } }
     assert len(notes) == 2
     assert sum("is only a first guess in a loop of initial values: " in note for note in notes) == 1
     assert sum("has no effect: " in note and note.endswith("; remove it") for note in notes) == 1
+
+
+def test_faults_of_start_values_of_a_call_name_the_call(tmp_path: Path) -> None:
+    """The file is right."""
+    path = tmp_path / "drop.toml"
+    path.write_text("""[experiment]
+stop = 0.01
+step = 1e-3
+[slaves]
+body = "PointMass"
+floor = { recipe = "PointSurface", start = { C_F = 1 } }
+""")
+    told = {
+        "floor.C_F": ("1 N", "run() start floor.C_F = '1 N' has the dimension"),
+        "floor.C_G": (1, "run() start floor.C_G: PointSurface has no such variable"),
+        "body.r0": ([1, 2], "run() start body.r0: [1, 2]: 3 values needed, 2 given"),
+    }
+    with pytest.raises(InputError) as caught:
+        run(path, start={name: value for name, (value, _) in told.items()})
+    found = sorted(map(str, caught.value.problems))
+    assert all(map(str.startswith, found, sorted(text for _, text in told.values()))), found
+    with pytest.raises(InputError, match=r"^run\(\) start floor\.C_F: .*must be at least 0 N/m"):
+        run(path, start={"floor.C_F": -1})
+    with pytest.raises(InputError, match=r"^run\(\) start m: .*must be greater than 0 kg"):
+        run("PointMass", start={"m": -1})

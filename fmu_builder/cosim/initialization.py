@@ -107,17 +107,24 @@ class Initialization:
         return initial_order(self.wiring, self.descriptions)
 
     def unused_starts(self) -> Iterator[str]:
-        """Notes on start values of inputs that a connection or a drive sets at once.  Those that the FMU has by itself
-        ask for nothing: descriptions of systems often hold them all.
+        """Notes on start values of inputs that a connection or a drive sets at once.  Those that the FMU has by itself,
+        and those that the drive begins with, ask for nothing: descriptions of systems often hold them all.
 
         In a loop a start value that an output is read with before the connection sets it is where the iteration
         begins."""
+        begin = self.scenario.seconds("start")
+        driven = {signal.node: signal.at(begin) for signal in self.signals}
+
+        def is_same(slave: str, variable: SlaveVariable) -> bool:
+            value = self.starts[slave][variable.name]
+            return _is_own_start(variable, value) or in_fmu(variable, value) == driven.get((slave, variable.name))
+
         for slave, entry in self.scenario.slaves.items():
             variables = self.descriptions[slave].variables
             for key, value in entry.start.items():
                 vector = None if key in variables else vector_of(key, variables)
                 names = vector.names if vector else (key,)
-                if all(_is_own_start(variables[name], self.starts[slave][name]) for name in names):
+                if all(is_same(slave, variables[name]) for name in names):
                     continue
                 unit = "" if isinstance(value, str | bool | list) else f" {si_unit(variables[names[0]])}"
                 start = f"[slaves] {slave} start {key} = {value}{unit.removesuffix(' 1')}"

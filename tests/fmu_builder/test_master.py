@@ -932,6 +932,23 @@ floor = { recipe = "PointSurface", start = { "point.r" = [0, 0, 2], "surface.r[3
     ]
 
 
+def test_a_start_value_that_the_drive_begins_with_is_not_named(tmp_path: Path) -> None:
+    """An SSP archive holds it for readers without drives."""
+    text = """
+[experiment]
+start = 0.1
+stop = 0.102
+step = 1e-3
+[slaves]
+spring = {{ recipe = "TranslationalSpring", start = {{ "r.v" = "{value} mm/s" }} }}
+[drive]
+"spring.r.v" = "20[mm/s2]*#t"
+"""
+    assert start_notes(tmp_path, text.format(value=2)) == []
+    (note,) = start_notes(tmp_path, text.format(value=20))
+    assert note.startswith("[slaves] spring start r.v = 20 mm/s has no effect")
+
+
 def test_a_start_value_in_a_loop_is_called_a_first_guess(tmp_path: Path) -> None:
     """Of the two inputs of a loop one is read before it is set."""
     text = """

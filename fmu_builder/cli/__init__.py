@@ -7,6 +7,7 @@ are {"errors": [{"where", "what"}], "exit_code"} at the end of stderr.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -22,6 +23,9 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Entry point: errors become a message and an exit code; a fault of fmu-builder keeps its traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # their encoding may lack a character
     try:
         try:
             app()

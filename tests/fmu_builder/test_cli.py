@@ -991,6 +991,20 @@ finally:
     assert done.stderr.strip() == "[]"
 
 
+def test_a_character_that_the_encoding_of_the_output_lacks_is_shown_as_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a file of Windows."""
+    element = tmp_path / "elements" / "small"
+    element.mkdir(parents=True)
+    (element / "element.toml").write_text('description = "Size \u2264 3 mm"\n', encoding="utf-8")
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
+    listed = shell(tmp_path, "list")
+    out, errors = listed.communicate()
+    assert (listed.returncode, errors) == (0, "")
+    assert r"Size \u2264 3 mm" in out
+
+
 # ---- doctor ------------------------------------------------------------------------------------------------------
 
 

@@ -139,12 +139,13 @@ class Trace:
         return faults
 
 
-def write_trace(trace: Trace, path: Path) -> None:
+def write_trace(trace: Trace, path: Path | str) -> None:
     """Writes the CSV file `path` and `<path>.json` beside it; equal traces give equal bytes.
 
     Both are moved into place complete, the CSV file last; on any failure both targets stay as they were.  A device or
     FIFO takes the CSV file only.
     Raises InputError if JSON cannot hold the provenance, ToolError if the folder cannot be written."""
+    path = Path(path)
     header = ",".join('"' + name.replace('"', '""') + '"' for name in ("time", *trace.names))
     rows = np.column_stack((trace.time, trace.values)).tolist()
     body = "".join(",".join(map(repr, row)) + "\n" for row in rows)
@@ -168,12 +169,13 @@ def write_trace(trace: Trace, path: Path) -> None:
         raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
 
 
-def read_trace(path: Path) -> Trace:
+def read_trace(path: Path | str) -> Trace:
     """Reads a CSV file of numbers, and `<path>.json` if there is one.
 
     The first line names the columns, quoted or not, separated by comma or semicolon; the first column is the time in s,
     whatever its name.   Raises InputError with up to 20 faults of both files, each with its line and column.
     """
+    path = Path(path)
     text = read_text(path)
     stream = io.StringIO(text, newline="")
     reader = csv_reader(text, stream)

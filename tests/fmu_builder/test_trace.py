@@ -321,3 +321,8 @@ def test_a_missing_folder_is_a_fault_of_the_place_and_a_strange_provenance_of_th
         with pytest.raises(InputError, match="may hold text, finite numbers, lists and tables only"):
             write_trace(broken, tmp_path / "trace.csv")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_may_be_a_text_as_elsewhere(tmp_path: Path) -> None:
+    write_trace(small_trace(), f"{tmp_path}/small.csv")
+    assert str(read_trace(f"{tmp_path}/small.csv")) == str(read_trace(tmp_path / "small.csv"))

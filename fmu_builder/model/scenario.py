@@ -67,6 +67,14 @@ ALGORITHMS = {  # and as people write them
 }
 IMPLICIT = ("implicit", "adaptive")
 Scalar = bool | int | float | str
+
+
+def _order(value: object) -> object:
+    if value in ("listed", "structure") or isinstance(value, list | tuple):
+        return value
+    raise rule("must be 'listed', 'structure', or a list of the names of slaves")
+
+
 Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
 StartValue = Annotated[Scalar | list[Scalar | list[Scalar]], BeforeValidator(_start_value)]  # or rows of an array
 
@@ -97,7 +105,7 @@ class Experiment(TableModel):
         description="slaves all at once, `jacobi`, or one after another, `gauss_seidel`; with forces between bodies "
         "and force elements solved for in each step, `implicit`, or in steps whose error is controlled, `adaptive`",
     )
-    order: Literal["listed", "structure"] | list[str] = Field(
+    order: Annotated[Literal["listed", "structure"] | list[str], BeforeValidator(_order)] = Field(
         default="listed",
         description="in which `gauss_seidel` steps the slaves: as they are listed, each after those that its outputs "
         "follow at once, `structure`, or a list of their names",

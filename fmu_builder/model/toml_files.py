@@ -97,7 +97,8 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
         elif fault["type"] == "missing":
             problems.append(Problem(where, "this key is missing"))
         else:
-            problems.append(Problem(where, f"{shortened(fault['input'])}: {fault['msg'][0].lower()}{fault['msg'][1:]}"))
+            what = re.sub("a valid dictionary( or instance of \\w+)?$", "a table", fault["msg"])
+            problems.append(Problem(where, f"{shortened(fault['input'])}: {what[0].lower()}{what[1:]}"))
     return problems
 
 

@@ -217,7 +217,10 @@ def _plain(problem: Problem) -> Problem:
     """Without the model and its validator, which pydantic names where several models are possible."""
     where = re.sub(r"function-\w+\[\w+\(\), Response\]", "Response", problem.where)
     where = re.sub(r"\[responses\.(\w+)\] Response$", r"[responses] \1", where).replace(".Response]", "]")
-    return Problem(where, re.sub("input should be .* instance of Response$", "must be a table or a text", problem.what))
+    what = problem.what
+    if "[responses] " in where:
+        what = re.sub("input should be a table$", "must be a table or a text", what)
+    return Problem(where, what)
 
 
 def _name_problems(path: Path, table: str, names: dict[str, Any], form: re.Pattern[str]) -> list[Problem]:

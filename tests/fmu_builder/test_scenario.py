@@ -107,6 +107,11 @@ EXPERIMENT = "[experiment]\n{}\n[slaves]\nbody = 'PointMass'\n"
             "'jacobi', 'gauss_seidel', 'implicit' or 'adaptive'",
         ),
         ("stop = 1\nstep = 0.1\ntolerance = 0", "tolerance", "greater than 0"),
+        (
+            "stop = 1\nstep = 0.1\norder = 'structur'",
+            "order: 'structur'",
+            "must be 'listed', 'structure', or a list of the names of slaves",
+        ),
     ],
 )
 def test_a_faulty_experiment_is_told_once(tmp_path: Path, experiment: str, where: str, words: str) -> None:
@@ -117,7 +122,7 @@ def test_a_faulty_experiment_is_told_once(tmp_path: Path, experiment: str, where
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[slaves]\nbody = 5", "[slaves] body"),
+        ("[slaves]\nbody = 5", "[slaves] body: 5: input should be a table"),
         ("[slaves]\n'a b' = 'PointMass'", "[slaves] a b: the name of a slave must be an identifier"),
         ("[slaves]", "[slaves]: there is no slave"),
         ("[slaves]\nbody = { recipe = '' }", "[slaves.body] recipe"),

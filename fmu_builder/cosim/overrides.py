@@ -37,7 +37,8 @@ def _renamed(problem: Problem, places: Mapping[str, str]) -> Problem:
         if where.startswith(known) and where[len(known) :][:1] in ("", "[", ","):
             return Problem(name + where[len(known) :], problem.what)
         if text.startswith(f"{known} = "):
-            return Problem("", name + text[len(known) :])
+            file, _, key = name.rpartition(": ")
+            return Problem(file, key + text[len(known) :])
     return problem
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.mapped_comparison import check_overlap, interpolated, within
 from fmu_builder.cosim.master import System, load_scenario, system_of
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
-from fmu_builder.cosim.overrides import overridden
+from fmu_builder.cosim.overrides import named_as_given, overridden
 from fmu_builder.cosim.recorder import is_signal
 from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.cosim.scenario_inputs import Start, si_unit, start_values, unit_of
@@ -323,11 +323,9 @@ class FitTask:
         with collected(problems):
             found = read_measurement(self.path.parent / entry.file, entry, self.units, where, source="the system")
         checked = None
-        before = len(problems)
-        with collected(problems):
+        with collected(problems), named_as_given(self.scenario, where + "{}", start=entry.start):
             changed = overridden(self.scenario, where + "{}", start=entry.start)
             checked = start_values(changed, self.system.slaves)
-        problems[before:] = [_moved(p, self.scenario.path, where) for p in problems[before:]]
         fitted = {(p.slave, p.variable) for p in self.parameters}
         for name in entry.start:
             with suppress(InputError):
@@ -375,15 +373,6 @@ def _scenario_of(table: Fit, path: Path, problems: list[Problem]) -> CheckedScen
         where = f"{path}: [experiment] {{}}"
         return overridden(scenario, where, step=table.experiment.step, stop=table.experiment.stop)
     raise InputError(problems)
-
-
-def _moved(problem: Problem, scenario: Path, where: str) -> Problem:
-    """A fault of a start value, at the place in the fit where it stands."""
-    _, found, key = problem.where.partition(f"{scenario}: [slaves] ")
-    if not found:
-        return problem
-    slave, _, variable = key.partition(" start ")
-    return Problem(f"{where}start {slave}.{variable}", problem.what)
 
 
 def _changes(checked: Mapping[str, Mapping[str, Start]], system: System) -> dict[str, dict[str, Start]]:

@@ -15,7 +15,7 @@ import tomli_w
 
 from fmu_builder.cosim.initialization import Initialization
 from fmu_builder.cosim.master import System, load_scenario, system_of
-from fmu_builder.cosim.overrides import overridden
+from fmu_builder.cosim.overrides import named_as_given, overridden
 from fmu_builder.cosim.recorder import chosen_signals, is_signal
 from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.cosim.scenario_inputs import TableSignal
@@ -58,7 +58,7 @@ def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
         system = system_of(scenario)
         axes = axes_of(study, system.slaves, study.plan.kind == "list")
         plan = plan_of(study, axes, yes)
-        problems = [*_experiment_problems(study, scenario, axes), *_law_problems(scenario, system, axes)]
+        problems = [*_experiment_problems(study, scenario, axes), *_law_problems(study, scenario, system, axes)]
         limit: float | None = None
         with collected(problems):
             if study.limits.time is not None:
@@ -156,7 +156,9 @@ def _experiment_problems(study: CheckedStudy, scenario: CheckedScenario, axes: S
     return list(found.values())
 
 
-def _law_problems(scenario: CheckedScenario, system: System, axes: Sequence[Axis]) -> list[Problem]:
+def _law_problems(
+    study: CheckedStudy, scenario: CheckedScenario, system: System, axes: Sequence[Axis]
+) -> list[Problem]:
     """Rules on laws that scalars break, each alone, at the ends of its range or at its values: workers have no recipes,
     and FMUs do not know these rules."""
     problems: list[Problem] = []
@@ -164,8 +166,9 @@ def _law_problems(scenario: CheckedScenario, system: System, axes: Sequence[Axis
         for slave, variable in axis.targets if axis.kind == "start" else ():
             if is_scalar_of_laws(system.slaves[slave].variables[variable].description):
                 for value in axis.values or (axis.low, axis.high):
-                    with collected(problems):
-                        system_of(overridden(scenario, "{}", start={f"{slave}.{variable}": value}))
+                    given, where = {f"{slave}.{variable}": value}, f"{study.path}: [factors] {axis.name} {{}}"
+                    with collected(problems), named_as_given(scenario, where, start=given):
+                        system_of(overridden(scenario, where, start=given))
     return list(dict.fromkeys(problems))
 
 

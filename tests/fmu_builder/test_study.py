@@ -563,3 +563,15 @@ last = { signal = "body.p.v" }
         "[factors] held has no effect: from the initialization on its drive gives the value; remove it",
         "[factors] fast has no effect for spring.r.v: from the initialization on body.p.v gives the value",
     )
+
+
+def test_a_recipe_that_a_factor_makes_faulty_is_named_by_its_own_file(here: Callable[[str], StudyResult]) -> None:
+    Path("Spring.toml").write_text('element = "translational_spring"\n')
+    text = 'system = "Spring.toml"\n[responses]\nx = { signal = "x" }\n[factors]\n'
+    with pytest.raises(InputError) as caught:
+        here(text + 'k = { recipe = "fmu", key = "start.kk", values = [1, 2] }\n')
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"bounce.toml: [factors] recipe fmu: with start.kk = {value}: {Path('Spring.toml').resolve()}: [start] kk: "
+        "there is no such variable; did you mean 'k'?"
+        for value in (1, 2)
+    ]

@@ -80,7 +80,7 @@ def record_fmu(fmu: Path | str, output: Path | str | None = None, into: Path | s
             recorders = dict(zip(platforms, made, strict=True))
         configuration = f"{folder}\n".encode() + zlib.compress(source.read(DESCRIPTION), 9)
         try:
-            with staged(target) as (new,):
+            with _new_folders(target.parent), staged(target) as (new,):
                 _write(path, new, libraries, recorders, configuration)
         except OSError as error:
             raise ToolError(Problem(str(target), f"cannot be written: {error.strerror or error}")) from error
@@ -131,20 +131,28 @@ def _recordable(fmu: Fmu, compiler: Compiler | None) -> tuple[list[_Library], tu
 
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """The folder, writable; folders that are made here are removed again after an exception.  Raises InputError."""
+    """The folder, writable.  Raises InputError."""
+    try:
+        with _new_folders(folder):
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            yield
+    except OSError as error:
+        what = f"recordings cannot be written there: {error.strerror or error}; name another folder by --into"
+        raise InputError(Problem(str(folder), what)) from error
+
+
+@contextmanager
+def _new_folders(folder: Path) -> Iterator[None]:
+    """The folder; those that are made here are removed again after an exception."""
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
         yield
-    except BaseException as error:
+    except BaseException:
         for one in missing:
             if one.is_dir() and not any(one.iterdir()):
                 one.rmdir()
-        if isinstance(error, OSError):
-            what = f"recordings cannot be written there: {error.strerror or error}; name another folder by --into"
-            raise InputError(Problem(str(folder), what)) from error
         raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import struct
@@ -26,11 +27,13 @@ from typer.testing import CliRunner
 from fmu_builder import cli, run
 from fmu_builder.check.report import check_fmu
 from fmu_builder.cli.commands import app
+from fmu_builder.errors import ToolError
 from fmu_builder.export.binaries import read_library
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.smoke import CO_SIMULATION, EventInfo, Instance, Unpacked
 from fmu_builder.export.toolchain import PLATFORMS, find_compiler, host_platform
 from fmu_builder.paths import shipped
+from fmu_builder.recording import wrapping
 from fmu_builder.recording.checking import check_calls
 from fmu_builder.recording.file import Recording
 from fmu_builder.recording.functions import FUNCTIONS
@@ -560,9 +563,24 @@ def test_what_cannot_be_recorded_is_refused_with_a_repair(
         code, said = fails(["record", *arguments], capsys, monkeypatch)
         assert (code, what in said) == (2, True), said
         assert sorted(tmp_path.rglob("*")) == before
-    code, said = fails(["record", "Spring.fmu", "-o", "away/X.fmu", "--into", "made/calls"], capsys, monkeypatch)
-    assert code == 3 and "away/X.fmu: cannot be written" in said
+    code, said = fails(["record", "Spring.fmu", "-o", "file/X.fmu", "--into", "made/calls"], capsys, monkeypatch)
+    assert code == 3 and "file/X.fmu: cannot be written" in said
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_folder_of_a_recorder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the help of the command shows it; it is removed again where the recorder cannot be written."""
+    fmu = foreign_fmu(tmp_path, "Spring")
+    made = record_fmu(fmu, tmp_path / "new" / "one" / "Spring.fmu", tmp_path / "calls")
+    assert made.path.is_file()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(wrapping, "_write", full)
+    with pytest.raises(ToolError, match=r"Spring\.fmu: cannot be written: No space left"):
+        record_fmu(fmu, tmp_path / "other" / "one" / "Spring.fmu", tmp_path / "calls")
+    assert not (tmp_path / "other").exists()
 
 
 def test_an_instance_that_cannot_be_recorded_is_refused_with_a_message(tmp_path: Path) -> None:

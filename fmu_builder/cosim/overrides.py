@@ -70,11 +70,14 @@ def overridden(
     Raises InputError with all problems."""
     changes: dict[str, object] = {}
     problems: list[Problem] = []
+
+    def named(key: str) -> str:
+        return where.format(key.replace("_", "-") if where.startswith("--") else key)
+
     for key, value in (("step", step), ("stop", stop), ("output_step", output_step)):
         if value is not None:
             with collected(problems):
-                named = where.format(key.replace("_", "-") if where.startswith("--") else key)
-                changes[key] = parse_quantity(python_value(value), parse_unit("s"), named)
+                changes[key] = parse_quantity(python_value(value), parse_unit("s"), named(key))
     given = list(changes) if not problems else []
     if algorithm is not None and algorithm not in ALGORITHMS:
         what = f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)
@@ -94,9 +97,9 @@ def overridden(
     for problem in check_times("", *times) if given else ():
         key = problem.where.strip()
         if key in given:
-            problems.append(Problem(where.format(key), problem.what))
+            problems.append(Problem(named(key), problem.what))
         else:
-            problems.append(Problem(", ".join(where.format(name) for name in given), f"{key} = {problem.what}"))
+            problems.append(Problem(", ".join(map(named, given)), f"{key} = {problem.what}"))
     slaves = dict(changed.slaves)
     if isolated is not None:
         slaves = {name: entry.model_copy(update={"isolated": isolated}) for name, entry in slaves.items()}

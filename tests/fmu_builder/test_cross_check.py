@@ -250,6 +250,11 @@ def test_a_given_fmu_has_to_be_for_fmi_2_and_for_the_platform(tmp_path: Path) ->
     assert {name.split("/")[1] for name in export(tmp_path, str(fmu), *options)} == {host_platform()}
 
 
+def test_the_option_of_a_faulty_output_step_is_named_as_it_is_given(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^--output-step: 0\.0015 s is not a whole multiple of step = 0\.001 s$"):
+        export(tmp_path, "BouncingBall", "--step", "1 ms", "--output-step", "1.5 ms")
+
+
 @pytest.mark.slow
 def test_a_reference_beyond_a_megabyte_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_check_folder, "MOST_BYTES", 100)

@@ -419,14 +419,12 @@ def check_times(where: str, start: float, stop: float, step: float, output_step:
         )
         problems.append(Problem(f"{where} output_step", f"{output_step:g} s makes {rows}"))
     if abs(count - round(count)) > 1e-6 or round(count) < 1:
-        problems.append(
-            Problem(
-                f"{where} stop", f"{stop:g} s is not a whole number of steps of {step:g} s after start = {start:g} s"
-            )
-        )
+        what = f"{stop:g} s is not a whole number of steps of {step:g} s after start = {start:g} s"
+        near = start + max(round(count), 1) * step
+        problems.append(Problem(f"{where} stop", f"{what}; {near:.9g} s is the nearest one"))
     ratio = output_step / step
     if abs(ratio - round(ratio)) > 1e-6 or round(ratio) < 1:
-        problems.append(
-            Problem(f"{where} output_step", f"{output_step:g} s is not a whole multiple of step = {step:g} s")
-        )
+        what = f"{output_step:g} s is not a whole multiple of step = {step:g} s"
+        near = max(round(ratio), 1) * step
+        problems.append(Problem(f"{where} output_step", f"{what}; {near:.9g} s is the nearest one"))
     return problems

@@ -20,7 +20,7 @@ from fmu_builder.model.element_model import build_model, core_variables
 from fmu_builder.model.evaluation_order import EvaluationOrder
 from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.recipe import CheckedRecipe
-from fmu_builder.model.start_values import law_problems, start_values
+from fmu_builder.model.start_values import law_problems, overwritten, start_values
 from fmu_builder.model.step_advice import HeldForce
 from fmu_builder.model.wiring import Wiring, wire
 from fmu_builder.paths import shipped
@@ -211,10 +211,12 @@ class AssemblyBuilder:
 
     def _unused_starts(self) -> Iterator[str]:
         for model in self.models.values():
-            if isinstance(model, ElementModel):
-                for name in model.recipe.starts:
-                    if is_core_variable(name):
-                        yield f"{name} of {model.path.name} is not used: an assembly has one for all parts"
+            for name in model.recipe.starts if isinstance(model, ElementModel) else ():
+                if is_core_variable(name):
+                    yield f"{name} of {model.path.name} is not used: an assembly has one for all parts"
+        for part, entry in self.recipe.parts.items():
+            where, shift = f"[{self.recipe.table}] {part} start", self.offsets[part]
+            yield from overwritten(where, self.models[part], entry.start, shift, self.starts, self.sources, self.names)
 
     def _index(self, node: tuple[str, str]) -> int:
         part, name = node

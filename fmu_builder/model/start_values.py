@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -64,6 +64,25 @@ def start_values(model: Model, starts: Mapping[str, object], where: str) -> tupl
             written = ", ".join(f"{x:g}" for x in q)
             problems.append(Problem(here, f"({written}): the length of a quaternion must be 1 and is below 0.5"))
     return values, problems
+
+
+def overwritten(
+    where: str,
+    model: Model,
+    given: Iterable[str],
+    shift: int,
+    starts: Sequence[object],
+    sources: Mapping[int, Sequence[int]],
+    names: Sequence[str],
+) -> Iterator[str]:
+    """Notes on start values of a part that connections overwrite, but on those that it has by itself.
+
+    shift   of the variables of the part in those of the assembly, to which starts, sources and names belong"""
+    for key in given:
+        inputs = [(shift + v.index, v) for v in model.visible_names.get(key, ())]
+        if any(starts[place] != v.start for place, v in inputs) and all(sources.get(place) for place, _ in inputs):
+            givers = dict.fromkeys(names[source] for place, _ in inputs for source in sources[place])
+            yield f"{where} {key} has no effect: {', '.join(givers)} gives the value; remove it"
 
 
 def law_problems(model: Model, starts: Mapping[int, float], where: str) -> list[Problem]:

@@ -504,6 +504,20 @@ rail = "Rail"
     )
 
 
+def test_start_values_of_parts_that_a_connection_overwrites_are_named(tmp_path: Path) -> None:
+    """Those that the part has by itself, and those of inputs that nothing gives, are not."""
+    text = 'connections = [["body.p", "spring.first"]]\n[parts]\n'
+    text += 'body = { recipe = "PointMass", start = { "p.f" = [1, 2, 3], r0 = [1, 0, 0] } }\n'
+    text += 'spring = { recipe = "PointToPointSpring", start = { "first.v[1]" = "1 m/s", '
+    text += '"first.r[2]" = 0, "second.v[1]" = 1 } }\n'
+    told = [note for note in load_assembly(write(tmp_path, "Pulled", text)).notes() if "has no effect" in note]
+    assert told == [
+        "[parts] body start p.f has no effect: spring.first.f[1], spring.first.f[2], spring.first.f[3] gives the value"
+        "; remove it",
+        "[parts] spring start first.v[1] has no effect: body.p.v[1] gives the value; remove it",
+    ]
+
+
 def test_a_spring_with_both_ends_on_one_shaft_is_refused(tmp_path: Path) -> None:
     text = (
         'connections = [["shaft.p", "spring.r"], ["{}.p", "spring.c"]]\n[parts]\nshaft = "Inertia"\nother = "Inertia"\n'

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import fmu_builder
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError, ToolError
+from fmu_builder.model.loader import load_model
 from fmu_builder.studies import run as running
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.page import write_page
@@ -575,3 +576,13 @@ def test_a_recipe_that_a_factor_makes_faulty_is_named_by_its_own_file(here: Call
         "there is no such variable; did you mean 'k'?"
         for value in (1, 2)
     ]
+
+
+def test_the_laws_of_the_example_in_the_guide_fit_their_slot(tmp_path: Path) -> None:
+    guide = (Path(fmu_builder.__file__).parent / "guide" / "studies.md").read_text(encoding="utf-8")
+    found = re.search(r'key = "functions\.(\w+)", values = (\[.*?\])', guide)
+    assert found is not None
+    for law in json.loads(found[2]):
+        recipe = tmp_path / f"{law.title()}.toml"
+        recipe.write_text(f'element = "point_surface"\n[surface]\nkind = "plane"\n[functions]\n{found[1]} = "{law}"\n')
+        assert load_model(recipe).name == law.title()

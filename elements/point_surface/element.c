@@ -331,7 +331,7 @@ static int accept(Element *e, CcHost *host, double step)
     int changed = 0;
     for (int i = 0; i < POINTS; i++) {
         int was = re(e->previous[i].in_contact) != 0.0, is = re(e->in_contact[i]) != 0.0;
-        double way = time_of_way(e, i, host, step);
+        double way = time_of_way(e, i, host, step), begun = 0.0;
         if (step == 0.0 && is)
             cc_report(host, CC_INFO, "contact", "point %d is in contact at the start, %g m deep", i + 1,
                       re(e->depth[i]));
@@ -344,11 +344,12 @@ static int accept(Element *e, CcHost *host, double step)
             record_force(e, i);
         }
         if (!was && is) {
-            switched += begin_of_contact(e, i, host, way);
+            begun = begin_of_contact(e, i, host, way);
+            switched += begun;
             record_touch(e, i, way);
             e->contact_count[i] += 1.0;
         }
-        if (was && is && stiffness_changed(e))
+        if (is && begun == 0.0 && stiffness_changed(e)) /* else the law of now began it */
             switched += energy_of_change(e, i);
         if ((was || is) && elastic_changed(e))
             change_elastic(e, i);

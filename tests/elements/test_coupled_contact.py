@@ -174,6 +174,29 @@ def test_a_stiffness_that_changes_in_a_contact_is_switched_energy_and_nothing_to
     assert residuals[1] == pytest.approx(residuals[0], abs=1e-9)
 
 
+@BOTH
+def test_a_stiffness_that_changes_as_a_contact_begins_is_switched_energy(ball: Fmu, floor: Fmu, master: str) -> None:
+    """The interval in which the ball touched was under the stiffness before: (C_F - C_F')/2 h^2 are switched at the
+    depth h of its end."""
+    start, v = (0.0, 0.0, 2.3e-3), (0.0, 0.0, -1.0)
+    values = {"C_F": 1e5, "C_r": 1, "coupling.order": PARALLEL if master == JACOBI else SEQUENTIAL}
+    pair = Pair(
+        Running(ball, {**FREE, "r0": start, "v0": v}), Running(floor, {**values, "point.r": start, "point.v": v}),
+        {"p": "point"}, master,
+    )  # fmt: skip
+    while pair.body.vector("p.r")[2] > 0.0:
+        pair.step(1e-3)
+    depth = -pair.body.vector("p.r")[2]
+    pair.contact.set({"C_F": 3e5})
+    for _ in range(20):
+        pair.step(1e-3)
+    contact, speed = pair.contact, pair.body.vector("p.v")[2]
+    assert contact["energy.elastic"] == 0.0 and speed > 0.0
+    assert contact["energy.switched"] == pytest.approx(-1e5 * depth**2, rel=1e-9)
+    lost = 0.5 * (1 - speed**2)  # no damping: all but what the held forces made
+    assert contact["coupling.energy[1]"] == pytest.approx(contact["energy.switched"] - lost, abs=1e-9)
+
+
 @pytest.mark.parametrize(("C_r", "bristle"), [(1.0, "false"), (0.5, "false"), (0.5, "true")])
 def test_a_body_that_moves_before_the_first_sample_leaves_no_gap_in_the_ledger(
     ball: Fmu, tmp_path: Path, C_r: float, bristle: str

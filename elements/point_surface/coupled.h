@@ -113,6 +113,21 @@ static void sample_port(Element *e, int i, Real R[3][3])
 #include "coupled_sliding.h"
 #endif
 
+/* Energy that a contact lost in the interval before the sample, as no force could act at one of its ends, and that
+ * accept() has not booked, J.  elastic: what the force stored in the interval.  Where the contact ended accept() has
+ * booked U of the end, or of D_max if the point passed that, in the place of U_0: lost is U_0 + elastic - U.  Elsewhere
+ * the law stores nothing, and what a force that was given earlier stores is lost. */
+static double lost_beside(const Element *e, int i, const CcPortLaw *law, double elastic, double x_0, double x)
+{
+    int on = re(e->was_on[i]) != 0.0, is_on = ((const CcPort *)e->port[i])->usable != 0.0;
+    if (on && is_on)
+        return 0.0;
+    if (!on || x_0 <= 0.0)
+        return elastic;
+    double end = x_0 <= e->D_max && x > e->D_max ? e->D_max : x;
+    return law->energy(law->data, x_0) + elastic - law->energy(law->data, end);
+}
+
 /* Book the interval before the sample, in which the force f acted. */
 static void book_interval(Element *e, int i, const CcPortLaw *law, const double f[3])
 {
@@ -125,8 +140,7 @@ static void book_interval(Element *e, int i, const CcPortLaw *law, const double 
     double change = law->energy(law->data, x) - law->energy(law->data, x_0);
     double made = cc_made_through(cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H), change, N, x_0, x);
     double elastic = change - made; /* work of N/(1 + d) */
-    if (port->usable == 0.0 && e->was_on[i] != 0.0 && x <= e->D_max)
-        e->energy.switched -= made; /* U was lost where the edge was passed, accept() has booked that of now */
+    e->energy.switched += lost_beside(e, i, law, elastic, x_0, x);
     double rubbed, lost = work_of_friction(e, i, law, f, &rubbed);
     e->energy.friction += x > 0.0 && port->usable != 0.0 ? lost : rubbed; /* accept() has booked what it still held */
     e->energy.work += N * (x - x_0) + rubbed;

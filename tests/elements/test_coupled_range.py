@@ -356,6 +356,31 @@ def test_a_particle_that_passes_the_limit_depth_loses_what_was_stored(floor: Fmu
         assert one.contact["energy.switched"] == pytest.approx(0.125, abs=0.02)
 
 
+@BOTH
+@pytest.mark.parametrize("limit", ["depth", "switched off", "depth lowered"])
+def test_what_held_forces_do_at_and_after_the_end_of_a_contact_is_switched_energy(
+    floor: Fmu, lag: int, limit: str
+) -> None:
+    """Nothing is lost but by the end: energy.residual is minus U_1 - U_0 - N (x_1 - x_0) of the intervals before it."""
+    H = math.pi / OMEGA / 11
+    for phase in (0.1, 0.45, 0.8):
+        values = {"D_max": 0.5e-3 if limit == "depth" else 1.0}
+        one = Particle(floor, lag, (0, 0, (2 + phase) * H), (0, 0, -1), values)  # type: ignore[arg-type]
+        made, on = 0.0, True
+        for step in range(30):
+            before, speed = one.r[2], one.v[2]
+            if step == 6 and limit != "depth":
+                one.contact.set({"work": False} if limit == "switched off" else {"D_max": 1e-4})
+            one.go(H, 1)
+            force = (one.v[2] - speed) / H
+            stored = 0.5 * STIFFNESS * (min(one.r[2], 0.0) ** 2 - min(before, 0.0) ** 2)
+            on = on and -one.r[2] <= values["D_max"] and (limit == "depth" or step < 5)
+            made += (stored + force * (one.r[2] - before)) * on
+        assert abs(one.contact["energy.switched"]) > 0.05 and one.contact["energy.elastic"] == 0.0
+        assert one.contact["energy.work"] == pytest.approx(0.5 * (1 - one.v[2] ** 2), abs=1e-12)
+        assert one.contact["energy.residual"] == pytest.approx(-made, abs=1e-10)
+
+
 def test_a_law_that_pulls_is_literal_while_it_does(tmp_path: Path) -> None:
     law = '[functions]\nF_d = "5[s/m]*#v"\n'
     pulling = contact(tmp_path, 'kind = "plane"', "allow_adhesion = true", law)

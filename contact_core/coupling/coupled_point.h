@@ -303,7 +303,7 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
     int still = 1, begun = p->bond.begun != 0.0;
     for (int i = 0; i < 3; i++) {
         still &= v[i] == p->v[i] && P[i] == p->P[i];
-        p->own[i] = begun ? p->own[i] : own[i];
+        p->own[i] = begun ? p->own[i] : own[i] - v[i] + p->v[i]; /* the line moves on evenly */
     }
     if (begun)
         cc_point_find_rule(p, o, P, own);

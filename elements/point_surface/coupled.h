@@ -172,6 +172,8 @@ CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, doubl
     cc_remember(c, port);
     port->H = step;
     e->was_on[i] = 1.0;
+    CC_UNROLL for (int k = 0; k < 3; k++) /* what the next interval changes */
+        c->partner.y[k] = (port->v[k] - c->partner.v[k]) / step;
     book_interval(e, i, law, c->partner.f[0]);
     CcPassed passed = cc_passed(law, x_0, -c->partner.v[2], x, -port->v[2], step);
     c->added += cc_made_through(cc_made(&passed, N), passed.change, N, x_0, x);

@@ -131,6 +131,10 @@ CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *plac
         c->bond.H = H;
     if (c->bond.begun == 0.0 && v == c->v && !(place && *place != c->place))
         return 0;
+    if (place && c->bond.begun != 0.0) {
+        double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};
+        c->bond.H = cc_rule_length(&c->bond.rule, c->bond.H, H, gone, before, now, cc_abs(*place));
+    }
     cc_axis_see(c, o, place, v);
     return 1;
 }

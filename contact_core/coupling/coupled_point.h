@@ -301,13 +301,16 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
                              const double own[3], double H)
 {
     int still = 1, begun = p->bond.begun != 0.0;
+    double way[3];
     for (int i = 0; i < 3; i++) {
+        way[i] = P[i] - p->P[i];
         still &= v[i] == p->v[i] && P[i] == p->P[i];
         p->own[i] = begun ? p->own[i] : own[i] - v[i] + p->v[i]; /* the line moves on evenly */
     }
-    if (begun)
+    if (begun) {
+        p->bond.H = cc_rule_length(&p->bond.rule, p->bond.H, H, way, p->own, own, cc_norm(P));
         cc_point_find_rule(p, o, P, own);
-    else
+    } else
         p->bond.H = H;
     if (begun || !still)
         cc_point_see(p, o, P, v, own);

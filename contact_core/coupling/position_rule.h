@@ -7,7 +7,11 @@
  *
  * beta is the least-squares slope of rest = r_1 - r - H v over turn = H (v_1 - v), with sums that forget.  A body that
  * bends leaves the parabola too, by no multiple of the turn: where that matters another beta than 1/2 is taken only if
- * it leaves next to nothing of what 1/2 leaves. */
+ * it leaves next to nothing of what 1/2 leaves.
+ *
+ * Where steps vary the way shows the length of the interval too: that of the step before, H_0, or of the step to come,
+ * H_1, by whose end a master that steps the bodies first has moved them.  Of the sums of |r_1 - r - H (v + v_1)/2| over
+ * intervals that tell the two apart, that of the right H is 0 for beta = 1/2. */
 #ifndef CC_POSITION_RULE_H
 #define CC_POSITION_RULE_H
 
@@ -19,6 +23,8 @@
 #define CC_RULE_BETA_LEAST -0.1 /* values of beta that an integrator can have, with a margin */
 #define CC_RULE_BETA_MOST 1.1
 #define CC_RULE_EXACT 1e-9      /* of beta: nearer to 1/2 is 1/2 */
+#define CC_RULE_LASTS 0.98      /* share that the sums of the lengths keep: a master remains what it is */
+#define CC_RULE_LENGTH 0.5      /* sum of H_1 over that of H_0, below which H_1 is taken */
 #define CC_RULE_ROUNDING 1e-9   /* of a place: a gap that is less is rounding */
 #define CC_MOST_MISMATCHED 3.0  /* samples in a row whose v does not belong to r, from which on the law itself acts */
 
@@ -48,7 +54,26 @@ typedef struct {
     double sum[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.1);
     double fastest CC_FROM(0);    /* sum of the speeds at both ends of a recent interval, fading, m/s */
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
+    double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
 } CcPositionRule;
+
+/* The length of the interval in which r went the way `way` to a place of the distance `far` from the origin, and v_0
+ * became v: H_0 or H_1. */
+CC_API double cc_rule_length(CcPositionRule *p, double H_0, double H_1, const double way[3], const double v_0[3],
+                             const double v[3], double far)
+{
+    double gap[2][3], mean[3];
+    for (int i = 0; i < 3; i++) {
+        mean[i] = 0.5 * (v_0[i] + v[i]);
+        gap[0][i] = way[i] - H_0 * mean[i];
+        gap[1][i] = way[i] - H_1 * mean[i];
+    }
+    double apart = cc_abs(H_1 - H_0);
+    if (apart > CC_RULE_LEAST * H_1 && apart * cc_norm(mean) > CC_RULE_ROUNDING * far)
+        for (int j = 0; j < 2; j++)
+            p->left[j] = CC_RULE_LASTS * p->left[j] + cc_norm(gap[j]);
+    return p->left[1] < CC_RULE_LENGTH * p->left[0] ? H_1 : H_0;
+}
 
 /* The interval H whose way was off by `gap`, under speeds at both ends of the sum `speed`, at the distance `far` from
  * the origin.  What bends may pass several samples hardly moving, and move between them. */

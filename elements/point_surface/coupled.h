@@ -351,23 +351,41 @@ static int is_stale(const Element *e, double R[3][3], double step)
     return moves;
 }
 
+/* Motion of point i along the normal since the last sample: its way; speeds before and now.  Returns its distance from
+ * the surface's frame, m. */
+static double motion_since(const Element *e, int i, double *way, double *before, double *now)
+{
+    double arm[3], relative[3], n[3];
+    for (int k = 0; k < 3; k++)
+        arm[k] = e->point[i].r[k] - e->surface.r[k], n[k] = e->normal[i][k];
+    relative_velocity(e, i, arm, relative);
+    *way = e->distance[i] - ((const CcPort *)e->port[i])->r[2];
+    *before = ((const CcCoupling *)e->partner[i])->partner.v[2];
+    *now = cc_dot(relative, n);
+    return cc_norm(arm);
+}
+
 /* The time between the last sample and this one, of which some steps were stale; one step, if that explains the motion
  * along the normal better: then the sample was only shown late, as the first inputs are by some masters. */
 static double time_passed(const Element *e)
 {
     double all = e->since, one = all / e->since_steps, off_all = 0.0, off_one = 0.0, seen = 0.0;
     for (int i = 0; i < POINTS; i++) {
-        const CcPort *port = (const CcPort *)e->port[i];
-        double v_before = ((const CcCoupling *)e->partner[i])->partner.v[2], arm[3], relative[3], n[3];
-        for (int k = 0; k < 3; k++)
-            arm[k] = e->point[i].r[k] - e->surface.r[k], n[k] = e->normal[i][k];
-        relative_velocity(e, i, arm, relative);
-        double rate = 0.5 * (cc_dot(relative, n) + v_before), way = e->distance[i] - port->r[2];
+        double way, before, now, far = motion_since(e, i, &way, &before, &now), rate = 0.5 * (now + before);
         off_all += cc_abs(way - all * rate);
         off_one += cc_abs(way - one * rate);
-        seen += cc_abs(all * rate) - LATE_MOTION * cc_norm(arm);
+        seen += cc_abs(all * rate) - LATE_MOTION * far;
     }
     return seen > 0.0 && off_one < 0.5 * off_all ? one : all;
+}
+
+/* The length of the interval before the sample of point i: that of the step before, or of this one, if the motion along
+ * the normal shows that the bodies are stepped first. */
+static double length_of_interval(Element *e, int i, double since, double step)
+{
+    double way, before, now, far = motion_since(e, i, &way, &before, &now);
+    double gone[3] = {0.0, 0.0, way}, v_0[3] = {0.0, 0.0, before}, v[3] = {0.0, 0.0, now};
+    return cc_rule_length(&partner_of(e, i)->partner.rule, since, step, gone, v_0, v, far);
 }
 
 /* The forces given last were given once more. */
@@ -442,6 +460,7 @@ static int sample(Element *e, CcHost *host, double step)
         return 0;
     }
     double passed = e->since, to_come = step;
+    int once = e->since_steps == 1.0 && passed > 0.0;
     if (e->since_steps > 1.0) {
         passed = time_passed(e);
         if (passed == e->since) /* the next interval is taken to be as long */
@@ -451,7 +470,7 @@ static int sample(Element *e, CcHost *host, double step)
                 repeat_forces(e);
     }
     for (int i = 0; i < POINTS && passed > 0.0; i++) /* it may not have been */
-        partner_of(e, i)->partner.H = passed;
+        partner_of(e, i)->partner.H = once ? length_of_interval(e, i, passed, step) : passed;
     e->since = step;
     e->since_steps = 1.0;
     step = to_come;

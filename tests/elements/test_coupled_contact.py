@@ -254,6 +254,24 @@ def test_what_moved_a_body_before_its_first_force_is_no_answer_to_that(ball: Fmu
         assert not any("first contact" in text for text in contact.told)
 
 
+@pytest.mark.parametrize("order", [UNKNOWN, SEQUENTIAL])
+@pytest.mark.parametrize("growing", [False, True])
+def test_a_master_that_steps_the_bodies_first_may_vary_its_steps(
+    ball: Fmu, floor: Fmu, order: int, growing: bool
+) -> None:
+    """What a contact is shown at the beginning of a step is where the bodies are at its end.  1 kg, 1/kg."""
+    shares = 1.01 ** np.arange(60) if growing else np.random.default_rng(5).uniform(0.8, 1.25, 200)
+    for phase in 1.2 + np.arange(5) / 5:
+        steps = CONTACT / 16 * shares
+        contact, off = thrown(ball, floor, steps, phase, coupling__order=order)
+        assert off < 0.05
+        assert contact["coupling.admittance[1]"] == pytest.approx(1, rel=1e-6)
+        assert contact["coupling.beta[1]"] == pytest.approx(0.5, abs=1e-6)
+        assert not any("does not explain" in text for text in contact.told)
+        held, _ = thrown(ball, floor, steps, phase, coupling__mode=HOLD)
+        assert held["coupling.admittance[1]"] == pytest.approx(1, rel=1e-6)
+
+
 @BOTH
 def test_damping_is_no_more_than_went_through_a_plastic_contact_that_begins_deep(
     ball: Fmu, floor: Fmu, master: str

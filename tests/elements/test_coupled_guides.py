@@ -269,18 +269,22 @@ def test_steps_that_vary_a_reset_and_a_restored_state(bead: Fmu, bar: Fmu, maste
     assert swing_across(body, guide, master, steps[100:]) == whole
 
 
-def test_the_work_on_a_bead_that_is_stepped_first_is_booked_from_the_first_step_on(bead: Fmu, bar: Fmu) -> None:
+@pytest.mark.parametrize("varies", [False, True])
+def test_the_work_on_a_bead_that_is_stepped_first_is_booked_from_the_first_step_on(
+    bead: Fmu, bar: Fmu, varies: bool
+) -> None:
     """The guide sees at the beginning of a step where the bead is at its end.  All the work is what the bead lost."""
     body = Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS})
     guide = Running(bar, {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1, "coupling.mode": AUTO, "coupling.order": 2})
-    for H in np.full(320, math.pi / OMEGA_1 / 16):
+    shares = np.random.default_rng(5).uniform(0.8, 1.25, 320)
+    for H in math.pi / OMEGA_1 / 16 * (shares if varies else np.ones(320)):
         body.set({"p.f": guide.vector("point.f")})
         body.step(H)
         guide.set({"point.r": body.vector("p.r"), "point.v": body.vector("p.v")})
         guide.step(H)
         assert guide["energy.work"] == pytest.approx(-kinetic(body), abs=1e-12)
     energy = kinetic(body) + K_1 * body.vector("p.r")[1] ** 2 / 2
-    assert energy == pytest.approx(K_1 * 1e-6 / 2, rel=1e-9)
+    assert energy == pytest.approx(K_1 * 1e-6 / 2, rel=0.03 if varies else 1e-9)
     assert guide["coupling.admittance"] == pytest.approx(1.0, rel=1e-6)
 
 

@@ -439,6 +439,20 @@ def test_steps_that_vary_keep_the_energy(mass: Fmu, spring: Fmu, master: str, N:
     assert ends[AUTO] < ends[HOLD] or master != JACOBI
 
 
+def test_positions_show_the_length_of_a_step_that_the_body_makes_first(mass: Fmu, tmp_path: Path) -> None:
+    """The spring sees at the beginning of a step where the body is at its end: its work is what the body lost."""
+    spring = load_shipped("TranslationalSpringByPositions", tmp_path)
+    for order in (UNKNOWN, SEQUENTIAL):
+        values = {"x0": X_0, "coupling.order": order}
+        pair = Pair(Running(mass, {"m": M}), Running(spring, values), BODIES_FIRST, ("v", "s"), "F")
+        for k, share in enumerate(np.random.default_rng(5).uniform(0.8, 1.25, 320)):
+            pair.step(math.pi / OMEGA / 16 * share)
+            if k > 60:  # the order is known
+                assert pair.element["energy.work"] == pytest.approx(-M * pair.body["p.v"] ** 2 / 2, abs=1e-12)
+        assert energy(pair) == pytest.approx(1.0, abs=0.02)
+        assert pair.element["coupling.admittance"] == pytest.approx(1 / M, rel=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("master", [JACOBI, ELEMENTS_FIRST])
 def test_a_body_may_be_stepped_more_often_than_the_spring(mass: Fmu, spring: Fmu, master: str) -> None:

@@ -21,7 +21,8 @@
  *             of Euler's method of that length leads across.  So no substep mixes both sides, whatever jumps there, and
  *             no zero is found later than width = 2^-42 of the communication step.
  *             Where that step turns no sign, or CC_MOST_LANDINGS substeps in a row did not come near enough, the
- *             estimates are wrong: only error control limits the next substep.
+ *             estimates are wrong: only error control limits the next substep.  An indicator that is 0 at its beginning
+ *             has not turned where it goes back against its slope: that is rounding, as of a point that leaves slowly.
  * Grazing     Where an indicator turns inside a substep without having crossed at a stage, the dense output is looked
  *             at where a parabola has its extremum.
  * Rounding    Crossings within tolerance * nominal of an indicator on both sides are no events: a body at rest, whose
@@ -99,8 +100,9 @@ static double cc_step_across(Instance *instance, CcStep *step, double tau, doubl
             instance->x_1[i] = instance->x_0[i] + (end - tau) * instance->slopes[0][i];
         cc_evaluate_at(instance, step, end);
         CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
-        for (int i = 0; i < CC_INDICATORS && !turned; i++)
-            turned = cc_has_turned(instance, i);
+        for (int i = 0; i < CC_INDICATORS && !turned; i++) /* from 0 back against its slope is rounding */
+            turned = cc_has_turned(instance, i)
+                     && !(instance->z_0[i] == 0.0 && instance->z_1[i] * instance->z_slope[i] < 0.0);
     }
     step->events += turned;
     if (instance->followed) {

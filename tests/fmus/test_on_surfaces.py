@@ -47,6 +47,29 @@ def test_a_smooth_surface_of_revolution_keeps_energy_and_angular_momentum(
     assert np.ptp(heights) > 0.01
 
 
+@pytest.mark.parametrize(
+    ("g_x", "g_z", "H"),
+    [(-0.09, -9.745, 2e-3), (0.269, -9.921, 1e-3), (0.137, -9.921, 5e-3), (-0.103, -9.284, 5e-3)],
+)
+def test_a_point_leaves_a_sphere_so_slowly_that_its_distance_is_rounding(
+    g_x: float, g_z: float, H: float, tmp_path: Path
+) -> None:
+    """Some 0.2 mm/s along the normal, so that the distance stays 0 over many of the shortest substeps: one event.  With
+    gravity at the angle psi_0 from the start, cos psi = 2/3 cos psi_0 + v_0^2/(3 g R), seen in the speed across it."""
+    values = {"gravity": (g_x, 0.0, g_z), "restitution": 1.0, "solver.max_substeps": 5000.0}
+    running = Running(load_shipped("SlidingOffSphere", tmp_path), values)
+    g, v_0 = np.array([g_x, 0.0, g_z]), running.vector("velocity")
+    energy = 0.5 * v_0 @ v_0 - g @ running.vector("position") + 0.5e6 * running["ball.depth"] ** 2
+    while running.time < 0.4:
+        running.step(H)
+    r, v, size = running.vector("position"), running.vector("velocity"), math.hypot(g_x, g_z)
+    assert running["ball.depth"] == 0.0
+    assert 0.5 * v @ v - g @ r == pytest.approx(energy, rel=1e-8)
+    across = v[0] * -g_z + v[2] * g_x
+    cosine = ((across / size) ** 2 / (size * R)) ** (1 / 3)
+    assert cosine == pytest.approx(2 / 3 * -g_z / size + v_0 @ v_0 / (3 * size * R), abs=1e-3)
+
+
 def test_a_point_leaves_a_smooth_sphere_at_two_thirds(tmp_path: Path) -> None:
     """cos = 2/3 + v0^2/(3 g R), seen in the horizontal speed that stays: v_x^2 = g R cos^3.  The error is that of the
     depth m g/C_F, and falls with it."""

@@ -382,6 +382,40 @@ def test_a_block_on_four_points_settles(block: Fmu, four: Fmu, master: str) -> N
     assert [contact.vector(f"point[{i}].f")[2] for i in range(1, 5)] == pytest.approx([9.81 / 4] * 4, rel=1e-3)
 
 
+@BOTH
+@pytest.mark.parametrize("order", [True, False])
+def test_the_weight_of_a_rod_is_nothing_that_others_do_to_it(tmp_path: Path, master: str, order: bool) -> None:
+    """2 kg, 0.06 kg m2, on two points 0.6 m apart, tilted, 1 m/s fast, two samples above the floor: elastic impacts of
+    one end and of the other keep the energy."""
+    floor = build(tmp_path, "Two", FLOOR.replace("coupling = true", "coupling = true\npoints = 2"))
+    m, J, g, arms, H = 2.0, 0.06, 30.0, (0.3, -0.3), CONTACT / 85
+    z, angle, v, w = 0.3 * math.sin(0.05) + 2.4 * H, 0.05, -1.0, 0.0
+
+    def motion() -> Values:
+        values: dict[str, tuple[float, float, float]] = {}
+        for i, arm in enumerate(arms, start=1):
+            values[f"point[{i}].r"] = arm * math.cos(angle), 0.0, z + arm * math.sin(angle)
+            values[f"point[{i}].v"] = -arm * w * math.sin(angle), 0.0, v + arm * w * math.cos(angle)
+        return values
+
+    values = {"C_r": 1, "coupling.order": (PARALLEL if master == JACOBI else SEQUENTIAL) if order else UNKNOWN}
+    contact, start = Running(floor, {**values, **motion()}), 0.5 * m * v**2 + m * g * z
+    for _ in range(1320):
+        before = [contact.vector(f"point[{i}].f")[2] for i in (1, 2)]
+        contact.set(motion())
+        contact.step(H)
+        after = [contact.vector(f"point[{i}].f")[2] for i in (1, 2)]
+        forces = before if master == JACOBI else after
+        for _ in range(20):  # the arms turn while the forces are held
+            a = sum(forces) / m - g
+            turn = sum(f * arm * math.cos(angle) for f, arm in zip(forces, arms, strict=True)) / J
+            z, v = z + H / 20 * v + 0.5 * (H / 20) ** 2 * a, v + H / 20 * a
+            angle, w = angle + H / 20 * w + 0.5 * (H / 20) ** 2 * turn, w + H / 20 * turn
+        if z - 0.3 * abs(math.sin(angle)) > H:
+            assert 0.5 * m * v**2 + 0.5 * J * w**2 + m * g * z == pytest.approx(start, rel=0.01)
+    assert contact["contact_count[1]"] > 0 and contact["contact_count[2]"] > 0
+
+
 @pytest.mark.slow
 def test_a_ball_on_a_ball(ball: Fmu, tmp_path_factory: pytest.TempPathFactory) -> None:
     """An elastic impact on a curved surface: the velocity is mirrored at the tangent plane of the touch."""

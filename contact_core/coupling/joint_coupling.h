@@ -124,7 +124,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
     }
     int better = o->lag == CC_LAG_AUTO && !quiet ? cc_better_lag(lag, &fits, least) : lag;
     double change = 0.0; /* of Y, squared */
-    int compared = !quiet; /* with the Y before: 0 where there was none, and weight is no change */
+    int compared = 0; /* with the Y before: 0 where there was none, and weight is no change */
     for (int i = 0; i < 6; i++) {
         Y[i] = (V[i] - m->V[i]) / H;
         compared |= m->Y[i] != 0.0;

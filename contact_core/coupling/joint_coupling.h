@@ -124,10 +124,8 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
     }
     int better = o->lag == CC_LAG_AUTO && !quiet ? cc_better_lag(lag, &fits, least) : lag;
     double change = 0.0; /* of Y, squared */
-    int compared = 0; /* with the Y before: 0 where there was none, and weight is no change */
     for (int i = 0; i < 6; i++) {
         Y[i] = (V[i] - m->V[i]) / H;
-        compared |= m->Y[i] != 0.0;
         change += (Y[i] - m->Y[i]) * (Y[i] - m->Y[i]);
     }
     m->confirmed = better != lag && fits.left[better] <= CC_LAG_SURE * fits.answer ? m->confirmed + 1.0 : 0.0;
@@ -137,11 +135,13 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
     int changed = better != lag;
     if (changed)
         m->known = m->others = m->open[0] = m->open[1] = m->confirmed = 0.0;
+    int compared = m->anchored != 0.0; /* with the Y before: where there was none weight is no change */
     if (o->identify)
         cc_find_mobility(m, better, Y, quiet, changed, least);
     cc_apply_mobility(m->B, m->S[better], pushed);
     if (compared)
         cc_account(m, better, Y, least);
+    m->anchored = 1.0;
     m->lasted = quiet || m->others == 0.0 ? 0.0 : m->lasted + 1.0;
     double keep = m->lasted / (m->lasted + 1.0);
     keep = m->others * (keep < CC_STEADY ? keep : CC_STEADY);

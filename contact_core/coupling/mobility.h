@@ -47,7 +47,7 @@ typedef struct {
     double V[6], Y[6];                 /* twist of the last sample, its rate over the last interval */
     double S[CC_KEPT_FORCES][6];       /* wrenches given, the newest first */
     double B[6][6], known CC_IN(0, 1), unanswered CC_FROM(0), count;
-    double S_anchor[6], Y_anchor[6], largest;
+    double anchored CC_IN(0, 1), S_anchor[6], Y_anchor[6], largest; /* 1 once there is an anchor */
     double ss[6][6], qs[6][6], left CC_FROM(0); /* A, C; squares of what B leaves of the secants, fading */
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
     double others;                     /* 1, fading, since a third was unexplained */
@@ -260,9 +260,10 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
 {
     const double *S = m->S[lag], *before = m->S[lag + 1];
     double s[6], q[6], ss = 0.0, sq = 0.0, qq = 0.0, newest = 0.0, now[6];
-    if (changed || quiet)
-        for (int i = 0; i < 6; i++)
-            m->S_anchor[i] = before[i], m->Y_anchor[i] = m->Y[i];
+    for (int i = 0; i < 6 && m->anchored == 0.0; i++) /* the first interval is compared with none */
+        m->S_anchor[i] = S[i], m->Y_anchor[i] = Y[i];
+    for (int i = 0; i < 6 && m->anchored != 0.0 && (changed || quiet); i++)
+        m->S_anchor[i] = before[i], m->Y_anchor[i] = m->Y[i];
     for (int i = 0; i < 6; i++)
         newest += m->S[0][i] * m->S[0][i];
     newest = cc_sqrt(newest);

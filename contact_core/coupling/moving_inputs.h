@@ -29,7 +29,8 @@ CC_API void cc_coupling_use_form(CcCoupling *c, const CcCouplingOptions *o)
     p->anchored = p->unanswered = 0.0;
     p->model = (CcPartnerModel){.H = p->H};
     __builtin_memset(p->fits, 0, sizeof p->fits);
-    p->rule = (CcPositionRule){.beta = 0.5, .fastest = p->rule.fastest, .mismatched = p->rule.mismatched};
+    p->rule.sum[0] = p->rule.sum[1] = 0.0;
+    p->rule.beta = 0.5;
     p->secants = (CcSecants){.left = 0.0};
     if (o->identify) {
         cc_guess_admittance(p->W, form->W);

@@ -8,9 +8,10 @@
  *                 second differences of y, fitted by those of f[0], f[1], f[2], leave nothing with the true lag; of
  *                 two masses that swing against each other the equation of the model leaves nothing (partner_model.h)
  *                 Where the literal force is watched there is no signal, nor of a damper that stops what moves in a few
- *                 steps: another lag is taken if the residual of its fit is below 1/20 of the present one (after few
- *                 samples 1e-6), a smaller one below 1/2 for thirty samples, or by the prediction errors of the model
- *                 on twenty
+ *                 steps: another lag is taken if the residual of its fit is below 1/20 of the present one (1e-6 after
+ *                 few samples), or for thirty samples below it, a smaller lag below 1/2 of it; or by the prediction
+ *                 errors of the model on twenty.  Of a damper that shows z > 1/2 few samples and three will do: it soon
+ *                 makes speed if it is late, and outweighs what others do
  * Admittance      W, the slope of the fit of second differences; b_0 of the model where that predicts better
  * The law itself  acts while the order is unknown, never worse than a force that is held
  * Ledger, J       made, and taken by losses, for each lag
@@ -150,12 +151,13 @@ CC_API void cc_bond_find_lag(CcBond *c)
     int now = cc_lag(c->lag), best;
     cc_bond_fits_best(c, 1.0, &best);
     double least = cc_bond_residual(c, best), present = cc_bond_residual(c, now);
-    double sure = c->learned < CC_BOND_EARLY ? CC_BOND_SURE_EARLY : CC_BOND_SURE;
+    int hard = c->shown > 0.0; /* a damper of z > 1/2 */
+    double sure = c->learned < CC_BOND_EARLY && !hard ? CC_BOND_SURE_EARLY : CC_BOND_SURE;
     double likely = best > now ? 1.0 : CC_BOND_LIKELY; /* a lag that is too small makes energy */
     c->likely = best != now && least < likely * present ? c->likely + 1.0 : 0.0;
     if (best == now || c->learned < CC_BOND_FIRST || present <= 1e-9 * c->fits[now][2])
         return;
-    if (least < sure * present || c->likely > CC_BOND_LASTING)
+    if (least < sure * present || c->likely > (hard ? CC_BOND_FIRST : CC_BOND_LASTING))
         c->lag = best;
 }
 
@@ -339,7 +341,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
         cc_bond_admit(c, o, c->fits[lag]);
     if (o->given.identify && !o->given.straight && !probing && cc_bond_is_explained(c, lag))
         c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
-    if (c->known < 1.0 && o->d > 0.0 && cc_bond_knows_lag(c, o))
+    if (c->known < 1.0 && o->d > 0.0)
         cc_bond_see_brake(c, o, y);
     if (c->known == 0.0)
         c->unanswered += excited && !answer;

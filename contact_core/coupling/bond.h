@@ -161,11 +161,12 @@ CC_API void cc_bond_find_lag(CcBond *c)
         c->lag = best;
 }
 
-/* A damper that gives no signal any more is sure of the lag that it found this way after CC_BOND_LASTING samples. */
+/* A damper that gives no signal any more is sure of the lag that it found this way after CC_BOND_EARLY samples: one
+ * after another two of them would go on with laws that drive each other, though each alone would not. */
 CC_API void cc_bond_settle(CcBond *c)
 {
     int best;
-    if (c->learned > CC_BOND_LASTING && cc_bond_fits_best(c, CC_BOND_LIKELY, &best) && best == cc_lag(c->lag))
+    if (c->learned > CC_BOND_EARLY && cc_bond_fits_best(c, CC_BOND_LIKELY, &best) && best == cc_lag(c->lag))
         c->settled = 1.0;
 }
 

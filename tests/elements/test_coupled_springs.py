@@ -23,7 +23,10 @@ from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped_elements
 from tests.elements.closed_loop import JACOBI as PORT_JACOBI
 from tests.elements.closed_loop import SEQUENTIAL as PORT_SEQUENTIAL
+from tests.elements.closed_loop import Bench
 from tests.elements.coupled_fmus import Member
+from tests.elements.port_bodies import Wire, linear_plant
+from tests.elements.port_bodies import damper as damper_port
 from tests.elements.port_families import draw_systems, in_phases
 from tests.elements.port_systems import METHODS, coupling_of, survey, worse_by_mean, worse_by_phase
 from tests.fmu_builder.foreign import foreign_fmu
@@ -252,6 +255,26 @@ def test_a_damper_that_may_give_no_signal_finds_the_order(master: str) -> None:
             assert speed.max() < (6.0 if master == PORT_JACOBI else 1.3) or explodes, number
         if master == PORT_JACOBI:
             assert outcome.coupling[0]["coupling.lag"] == 1
+
+
+@pytest.mark.parametrize("master", [PORT_JACOBI, PORT_SEQUENTIAL])
+@pytest.mark.parametrize(("z", "between"), [(1.6, 0.9), (1.7, 1.2)])
+def test_two_dampers_that_drive_each_other_when_held_find_the_order(z: float, between: float, master: str) -> None:
+    """1 kg on the ground by a damper and a spring, 1 kg on it by a damper, both thrown: each damper alone would be
+    stable one after another, z < 2, but both together are not."""
+    H = 1e-3
+    wires = [
+        Wire(damper_port(z / H), np.array([[1.0, 0.0]])),
+        Wire(damper_port(between / H / 2), np.array([[-1.0, 1.0]])),
+    ]
+    K = np.diag([(0.2 / H) ** 2, 0.0])
+    bench = Bench(linear_plant([1.0, 1.0], H, wires, K, np.zeros((2, 2))), tuple(wire.port for wire in wires))
+    speeds = {}
+    for mode in ("hold", "auto"):
+        outcome = bench.run(np.array([0.0, 0.0, 1.0, -1.0]), H, 200, master, {"coupling.mode": mode})
+        speeds[mode] = np.max(np.abs(outcome.states[:, 2:]), axis=1)
+    assert speeds["hold"].max() > 1e9
+    assert speeds["auto"].max() < 50 and speeds["auto"][-1] < 0.01
 
 
 @pytest.mark.parametrize("smallest", [5e-324, 1e-310, 1e-160])

@@ -99,7 +99,8 @@ class Initialization:
             reasons = [text for text in logged_errors if not text.startswith("fmi2")] or logged_errors
             for text in dict.fromkeys(reasons):
                 words = set(re.findall(r"[\w.]+(?:\[[\d,]+\])?", text))
-                keys = [key for key in self.scenario.slaves[name].start if key in words]
+                given = dict.fromkeys([*self.scenario.slaves[name].start, *self.starts[name]])
+                keys = [key for key in given if key in words]
                 yield Problem(f"{self.scenario.path}: [slaves] {name}" + f" start {', '.join(keys)}" * bool(keys), text)
 
     @cached_property

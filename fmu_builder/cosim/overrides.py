@@ -26,11 +26,16 @@ def named_as_given(
         places = {f"{scenario.path}: [experiment] {key}": where.format(key) for key, one in given.items() if one}
         for name in start or ():
             slave, variable = _slave_and_variable(name, scenario.slaves)
-            places[f"{scenario.path}: [slaves] {slave} start {variable}"] = f"{where.format('start')} {name}"
-        raise InputError([_renamed(problem, places) for problem in error.problems]) from None
+            places[place_of_start(scenario, slave, variable)] = f"{where.format('start')} {name}"
+        raise InputError([renamed(problem, places) for problem in error.problems]) from None
 
 
-def _renamed(problem: Problem, places: Mapping[str, str]) -> Problem:
+def place_of_start(scenario: CheckedScenario, slave: str, variable: str) -> str:
+    """How problems name a start value."""
+    return f"{scenario.path}: [slaves] {slave} start {variable}"
+
+
+def renamed(problem: Problem, places: Mapping[str, str]) -> Problem:
     """With the new name of its place, which an element of a vector, or the value, may follow."""
     for known, name in places.items():
         where, text = problem.where, str(problem)

@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.overrides import place_of_start, renamed
 from fmu_builder.cosim.repeated import Outcome, RepeatedRun
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError
@@ -189,7 +190,7 @@ class Worker:
                             traces[k] = self._trace(outcome, columns)
                 except FmuBuilderError as error:
                     status[k] = REFUSED if isinstance(error, InputError) else FAILED
-                    messages[k] = "; ".join(map(str, error.problems[:3]))
+                    messages[k] = "; ".join(str(renamed(problem, self._places)) for problem in error.problems[:3])
                 seconds[k] = time.perf_counter() - started
         factors = {axis.name: self._shown(axis, batch.rows[:, column]) for column, axis in self._numbers()}
         responses = job.responses.finished(measured, factors)
@@ -211,6 +212,16 @@ class Worker:
         if axis.cells is None:
             return numbers
         return np.array(axis.cells, dtype=np.float64)[numbers.astype(np.int64)]
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """The name of the factor of each start value that is one, by the place that problems name."""
+        return {
+            place_of_start(self.job.scenario, *target): f"[factors] {axis.name} start {'.'.join(target)}"
+            for axis in self.job.axes
+            if axis.kind == "start"
+            for target in axis.targets
+        }
 
     def _starts(self, row: Sequence[float]) -> dict[str, dict[str, Start]]:
         found: dict[str, dict[str, Start]] = {}

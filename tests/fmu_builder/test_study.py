@@ -223,6 +223,22 @@ def test_a_run_that_a_slave_refuses_is_a_row_with_its_reason(here: Callable[[str
     assert "restitution" in rows[2]["message"] and rows[2]["top"] is None
 
 
+@pytest.mark.parametrize(("variable", "value"), [("floor.C_F", "-1 N/m"), ("body.m", "0 kg")])
+def test_the_reason_of_a_refused_value_names_its_factor(
+    here: Callable[[str], StudyResult], tmp_path: Path, variable: str, value: str
+) -> None:
+    """C_F is refused where it is set, m at the end of initialization."""
+    (tmp_path / "drop.toml").write_text(
+        'connections = [["body.p", "floor.point"]]\n[experiment]\nstop = "1 ms"\nstep = "0.1 ms"\n'
+        '[slaves]\nbody = "PointMass"\nfloor = "PointSurface"\n',
+        encoding="utf-8",
+    )
+    factor = f'system = "drop.toml"\n[factors]\nchosen = {{ start = "{variable}", values = ["{value}"] }}\n'
+    (row,) = here(factor + '[responses]\nheight = { signal = "body.p.r[3]" }\n').table().to_pylist()
+    assert row["status"] == "refused"
+    assert row["message"].startswith(f"[factors] chosen start {variable}: ")
+
+
 def test_traces_are_lists_of_the_table(here: Callable[[str], StudyResult]) -> None:
     row = here(BOUNCE + '[traces]\nrecord = ["fmu.height"]\nevery = 10\n').table().to_pylist()[0]
     alone = fmu_builder.run("BouncingBall", start={"restitution": 0.4, "initial_height": 0.5})

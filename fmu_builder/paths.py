@@ -115,6 +115,10 @@ def shipped_elements() -> list[Path]:
     return sorted(path.parent for path in shipped("elements").glob("*/element.toml"))
 
 
+def is_shipped_element(folder: Path) -> bool:
+    return folder.resolve() in {one.resolve() for one in shipped_elements()}
+
+
 def load_module(path: Path) -> ModuleType:
     """A Python file that stands outside of any package, as a module of its own each time."""
     spec = _spec(path)

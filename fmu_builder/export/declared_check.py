@@ -16,7 +16,7 @@ from fmu_builder.export.probe_plan import pack
 from fmu_builder.export.toolchain import Compiler
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model
-from fmu_builder.paths import shipped_elements
+from fmu_builder.paths import is_shipped_element
 
 _MOST = 5  # problems that are shown
 _POINTS = 6  # of an assembly
@@ -73,9 +73,8 @@ def _problems(model: Model, compiler: Compiler, timeout: float) -> list[Problem]
 def unshown_dependencies(model: Model, compiler: Compiler) -> Iterator[str]:
     """Declared dependencies of elements outside the package that never showed.  It takes a second or two for each,
     once."""
-    own = {folder.resolve() for folder in shipped_elements()}
     for form in _forms(model):
-        if form.recipe.element_folder.resolve() not in own and not form.is_prototype:
+        if not is_shipped_element(form.recipe.element_folder) and not form.is_prototype:
             seen = check_element(form, compiler, every=True)
             place = form.recipe.element_folder / "element.toml"
             yield from (
@@ -96,9 +95,11 @@ def assembly_problems(model: AssemblyModel, compiler: Compiler, timeout: float =
 
     The right values come from all parts, evaluated from the last to the first, again and again until no bit changes:
     that needs no order.  Both begin with NaN wherever something is computed, so that nothing old is taken for new.
-    Raises ToolError where the compiler fails, or a part crashes or does not return."""
+    Raises ToolError where the compiler fails, or a shipped part crashes or does not return, InputError where one of
+    another element does."""
     sources, compiled = assembly_check_sources(model)
-    called = Called(f"{model.name}.check", str(model.path), timeout, "probe_assembly.c")
+    is_own = not all(map(is_shipped_element, model.folders().values()))
+    called = Called(f"{model.name}.check", str(model.path), timeout, "probe_assembly.c", is_own)
     found = findings(sources, compiled, pack(model, _POINTS), compiler, called)
     return list(_told(model, found["disordered"]))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fmu_builder.errors import Problem, ToolError, listed
+from fmu_builder.errors import InputError, Problem, ToolError, listed
 from fmu_builder.export import canaries, probe, probe_plan, toolchain
 from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.canaries import Guarded, with_canaries
@@ -35,7 +35,7 @@ from fmu_builder.export.toolchain import (
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, plain
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.model import ElementModel, Variable
-from fmu_builder.paths import shipped
+from fmu_builder.paths import is_shipped_element, shipped
 
 TIMEOUT = 60  # s; a check takes a tenth of one
 POINTS = 60  # to try; four times as many where dependencies that never show are looked for, fewer with large tables
@@ -60,13 +60,16 @@ def check_element(model: ElementModel, compiler: Compiler, every: bool = False, 
 
     every    look for declared dependencies that do not show as well, which takes a second or two
     timeout  of the run, s
-    Raises ToolError where the compiler fails, the element crashes or does not return."""
+    Raises ToolError where the compiler fails, or a shipped element crashes or does not return, InputError where another
+    does."""
     form = _form(model)
     guarded = with_canaries(form)
     plan = _plan(guarded, every)
     sources, compiled = check_sources(guarded.model)
     place = f"{model.element_name}.check"
-    found = findings(sources, compiled, plan, compiler, Called(place, _source(model), timeout, "probe_element.c"))
+    is_own = not is_shipped_element(model.recipe.element_folder)
+    called = Called(place, _source(model), timeout, "probe_element.c", is_own)
+    found = findings(sources, compiled, plan, compiler, called)
     return _findings(model, guarded.model, found)
 
 
@@ -157,13 +160,14 @@ def _write(known: Path, found: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Called:
-    """What is checked: the folder of its sources, the file that a crash is blamed on, the most it may take, s, and the
-    file of contact_core/check that calls it."""
+    """What is checked: the folder of its sources, the file that a crash is blamed on, the most it may take, s, the file
+    of contact_core/check that calls it, and whether an element is not shipped, so that a crash is a wrong input."""
 
     place: str
     source: str
     timeout: float
     probe: str
+    is_own: bool
 
 
 def _probes() -> Path:
@@ -173,7 +177,7 @@ def _probes() -> Path:
 def findings(
     sources: Mapping[str, str | bytes], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
 ) -> dict[str, Any]:
-    """What probe.py finds with a library of these sources, or found before.  Raises ToolError."""
+    """What probe.py finds with a library of these sources, or found before.  Raises ToolError, and InputError."""
     known = used(cache_folder() / "checks" / f"{_content(sources, plan, compiler)}.json")
     found = _read(known)
     if found is None:
@@ -186,6 +190,7 @@ def _probe(
     sources: Mapping[str, str | bytes], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
 ) -> dict[str, Any]:
     """Compile the sources and run probe.py."""
+    failed = InputError if called.is_own else ToolError
     with compile_folder(called.place) as folder:
         write_sources(sources, folder)
         library = folder / f"check{PLATFORMS[host_platform()].suffix}"
@@ -200,11 +205,11 @@ def _probe(
             )
         except subprocess.TimeoutExpired as error:
             what = f"the check of its declaration did not end within {called.timeout:g} s: it does not return"
-            raise ToolError(Problem(called.source, what)) from error
+            raise failed(Problem(called.source, what)) from error
     if done.returncode != 0:
         text = done.stderr.decode("utf-8", "replace").strip()
         last = text.splitlines()[-1:] or [f"it crashed, exit code {done.returncode}"]
-        raise ToolError(Problem(called.source, f"the check of its declaration failed: {last[0]}"))
+        raise failed(Problem(called.source, f"the check of its declaration failed: {last[0]}"))
     return unpack(plan, done.stdout)
 
 

@@ -56,7 +56,7 @@ from fmu_builder.model.declaration import QUOTED
 from fmu_builder.model.documents import Assembly, Recipe, as_file
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
-from fmu_builder.paths import find_recipe, is_shipped, shipped, shipped_elements
+from fmu_builder.paths import find_recipe, is_shipped, is_shipped_element, shipped
 
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
 # identifier of FMI 2.0, section 2.2.9, as names of ours are: der(identifier), or parts with indices
@@ -263,7 +263,10 @@ def _binaries(
             "FMU_BUILDER_CACHE for the caches"
         ) from error
     except ToolError as error:
-        raise ToolError(_with_paths(str(error), model)) from error
+        text = _with_paths(str(error), model)
+        if _blames_own(text, model):
+            raise InputError(Problem(str(model.path), text)) from error
+        raise ToolError(text) from error
     binaries, problems = {}, []
     functions, allowed = (fmi3_functions(), _MEMORY_OF_FMI3) if fmi == 3 else (exported_functions(), ())
     if any(name.startswith("resources/") for name in files):
@@ -303,6 +306,19 @@ def _with_paths(message: str, model: Model) -> str:
             name = re.compile(rf"(?<![\w./\\])(?:\./)?{re.escape(place)}(?=:\d+:)")
             message = name.sub(str(path).replace("\\", r"\\"), message)
     return message
+
+
+_FAULT = re.compile(r"^(?P<file>.+?):\d+:\d+: (?:fatal )?error", re.MULTILINE)
+_NO_SYMBOL = re.compile(r"undefined (symbol|reference)")  # of a linker
+
+
+def _blames_own(message: str, model: Model) -> bool:
+    """Whether a compiler's message is on the C of an element that is not shipped: in its files, or on a function that
+    it has not, which element_run.h or the linker asks for."""
+    own = [folder for folder in model.folders().values() if not is_shipped_element(folder)]
+    files = [Path(found["file"]) for found in _FAULT.finditer(message)]
+    in_own = any(folder in file.parents or file.name == "element_run.h" for file in files for folder in own)
+    return in_own or (bool(own) and _NO_SYMBOL.search(message) is not None)
 
 
 _LARGE = 2**20  # bytes of a file that is packed
@@ -384,8 +400,7 @@ def _smoke_run(fmu: Path, library: str, name: str, timeout: float, model: Model)
     ending = run_smoke(fmu, library, timeout, more=conclusions(model))
     if ending.code == 0:
         return
-    shipped_ones = {folder.resolve() for folder in shipped_elements()}
-    is_own = any(folder.resolve() not in shipped_ones for folder in model.folders().values())
+    is_own = not all(map(is_shipped_element, model.folders().values()))
     if ending.code is None:
         what = f"{ending.call} did not return within {timeout:g} s"
     elif ending.code == 1:  # Python's own ending: the FMU answered, and not as it should

@@ -10,7 +10,7 @@ import pytest
 from fmi2 import QUICK, Fmu
 from running import Running
 
-from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.export import declared_check, generate
 from fmu_builder.export import fmu as fmu_module
 from fmu_builder.export.cache import cache_folder
@@ -307,7 +307,7 @@ def test_an_indicator_that_is_never_assigned_is_refused_by_name(tmp_path: Path) 
 
 def test_an_element_that_crashes_in_the_check_is_an_error_and_no_crash(tmp_path: Path) -> None:
     recipe = element(tmp_path, GAIN, "static void outputs(Element *e) { e->y = *(volatile double *)8; e->w = e->u; }")
-    with pytest.raises(ToolError, match=r"element\.c: the check of its declaration failed: it crashed"):
+    with pytest.raises(InputError, match=r"element\.c: the check of its declaration failed: it crashed"):
         found(recipe)
 
 

@@ -256,7 +256,7 @@ def test_an_element_that_exports_a_function_of_its_own_is_refused(tmp_path: Path
 def test_an_element_that_calls_the_c_library_is_refused_on_every_platform(tmp_path: Path) -> None:
     recipe = gain(tmp_path, "    e->F = re(e->v) > 0.0 ? tgamma(re(e->v)) : 0.0;", "double tgamma(double);")
     for platform in ("linux64", "win64"):  # the linker refuses
-        assert "tgamma" in refused(recipe, (platform,))
+        assert "tgamma" in refused(recipe, (platform,), InputError)
     message = refused(recipe, ("aarch64-darwin",))  # the linker of macOS always has the system library at hand
     assert "imports _tgamma from the system" in message
 
@@ -284,15 +284,32 @@ def test_a_library_that_was_cut_is_refused(tmp_path: Path, monkeypatch: pytest.M
 
 def test_an_error_in_an_element_is_shown_with_its_own_file_and_line(tmp_path: Path) -> None:
     recipe = gain(tmp_path, "    e->F = 2.0 * e->speed;")
-    message = refused(recipe)
+    message = refused(recipe, kind=InputError)
     place = tmp_path / "elements" / "gain" / "element.c"
     assert re.search(re.escape(str(place)) + r":4:\d+: error: .*speed", message), message
     assert "fmu-builder-" not in message  # no path of a copy
 
 
 def test_warnings_are_errors(tmp_path: Path) -> None:
-    message = refused(gain(tmp_path, "    double unused = 1.0;\n    e->F = e->v;"))
+    message = refused(gain(tmp_path, "    double unused = 1.0;\n    e->F = e->v;"), kind=InputError)
     assert re.search(r"element\.c:4:\d+: error: .*unused", message), message
+
+
+def test_an_element_without_the_function_of_its_outputs_is_refused(tmp_path: Path) -> None:
+    recipe = gain(tmp_path)
+    (physics,) = tmp_path.rglob("element.c")
+    physics.write_text("static void output(Element *e) { e->F = e->v; }\n", encoding="utf-8")
+    assert re.search(r"Gain\.toml: the compiler failed[\s\S]*'?outputs", refused(recipe, kind=InputError))
+
+
+def test_a_compiler_error_in_shipped_sources_is_no_fault_of_an_own_element(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: Any) -> dict[str, bytes]:
+        raise ToolError("the compiler failed (exit 1): cc\n./solver/step.h:3:1: error: no type")
+
+    monkeypatch.setattr(builder, "compile_fmu", failing)
+    assert "step.h" in refused(gain(tmp_path), kind=ToolError)
 
 
 def test_an_element_that_writes_through_a_null_pointer_is_refused_and_the_call_named(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.errors import InputError, ToolError
+from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import build_fmu
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
@@ -81,7 +81,7 @@ def test_members_have_the_ranges_that_stand_behind_them(tmp_path: Path) -> None:
 def test_a_struct_that_the_preprocessor_changes_is_refused_by_the_compiler(tmp_path: Path) -> None:
     other = "#else\ntypedef struct { double only; } Store;\n#endif\n"
     recipe = keeper(tmp_path, f"#if 1\n{HEADER}{other}")
-    with pytest.raises(ToolError, match=r"static assertion failed.*store"):
+    with pytest.raises(InputError, match=r"static assertion failed.*store"):
         build_fmu(recipe, platforms=("host",))
 
 

@@ -763,7 +763,7 @@ def test_compiler_message_about_an_element_of_ones_own_names_file_and_line(comma
     text = source.read_text(encoding="utf-8").replace("e->energy.elastic =", "e->energy.elasic =")
     source.write_text(text, encoding="utf-8")
     line = 1 + text[: text.index("elasic")].count("\n")
-    error = refused(command, tmp_path, 3, "build", "fmus/DemoSpring.toml", "--platform", "host")
+    error = refused(command, tmp_path, 2, "build", "fmus/DemoSpring.toml", "--platform", "host")
     assert f"elements/demo_spring/element.c:{line}:" in error
     assert "elasic" in error
 
@@ -778,7 +778,7 @@ def test_compiler_message_about_a_file_of_a_variant_names_that_file(command: Com
     (folder / "stiff" / "on.h").write_text("static int wrong(void) { return none; }\n", encoding="utf-8")
     text = (folder / "element.c").read_text(encoding="utf-8")
     (folder / "element.c").write_text(f"{text}#include STIFF_FILE\n", encoding="utf-8")
-    error = refused(command, tmp_path, 3, "build", "fmus/DemoSpring.toml", "--platform", "host")
+    error = refused(command, tmp_path, 2, "build", "fmus/DemoSpring.toml", "--platform", "host")
     assert "elements/demo_spring/stiff/on.h:1:" in error
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.errors import InputError, ToolError
+from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import build_fmu
 from fmu_builder.model.declaration_reader import read_declaration
 
@@ -46,7 +46,7 @@ def ball(folder: Path, code: str = C, declared: str = TOML) -> Path:
 
 
 def refused(recipe: Path) -> str:
-    with pytest.raises(ToolError) as error:
+    with pytest.raises(InputError) as error:
         build_fmu(recipe, platforms=("host",))
     assert not recipe.with_suffix(".fmu").exists()
     return str(error.value)

@@ -106,7 +106,7 @@ def study(
     Ctrl-C."""
     tables.arrow()
     if workers is not None and workers < 1:
-        raise InputError(Problem("workers", f"{workers} must be at least 1"))
+        raise InputError(Problem("--workers", f"{workers} must be at least 1"))
     if workers is not None and scheduler is not None:
         raise InputError(Problem("--workers", "a scheduler has its own workers: remove it"))
     begin = time.monotonic()

@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import fmpy
@@ -100,8 +100,12 @@ def build(
         problems.append(Problem("fmi", f"{fmi!r} must be the number 2 or 3"))
     if problems:
         raise InputError(problems)
-    with as_file(recipe) as path:
-        return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, wanted, fmi).path
+    try:
+        with as_file(recipe) as path:
+            return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, wanted, fmi).path
+    except InputError as error:
+        given = (replace(one, where="platforms") if one.where == "--platform" else one for one in error.problems)
+        raise InputError(given) from None
 
 
 Beside = Callable[[str, Mapping[str, bytes]], None]

@@ -91,6 +91,8 @@ def test_a_build_of_another_version_or_without_a_platform_is_refused(empty_folde
             build(FLOOR, platforms="host", fmi=fmi)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^platforms: names none, .* 'all', 'host' or .* build --source-only"):
         build(FLOOR, platforms=())
+    with pytest.raises(InputError, match=r"^platforms: 'linux46' is unknown; did you mean 'linux64'\?$"):
+        build(FLOOR, platforms=("linux46",))
     assert list(empty_folder.iterdir()) == []
 
 

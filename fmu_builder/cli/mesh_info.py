@@ -72,7 +72,10 @@ def write_recipe(path: Path, unit: str) -> Path:
 
 def _metres(unit: str) -> float:
     """Of a number in a file."""
-    length = parse_unit(unit)
+    try:
+        length = parse_unit(unit)
+    except InputError as error:
+        raise InputError([Problem("--unit", one.what) for one in error.problems]) from None
     if not length.same_dimension(parse_unit("m")):
         raise InputError(Problem("--unit", f"{unit!r} is no unit of length, as mm or in"))
     return length.factor

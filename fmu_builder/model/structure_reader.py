@@ -204,11 +204,13 @@ class Reader:
         """Factor of a unit of the dimension of `same_as` to that of SI; 1 if the key is missing."""
         if (given := table.get(key)) is None:
             return 1.0
-        with self.collected(table, key):
+        try:
             found = parse_unit(given) if isinstance(given, str) else None
             if found is not None and found.same_dimension(parse_unit(same_as)):
                 return found.factor
             self.problem(self.place(table), key, f"{given!r} must be a unit such as '{same_as}'")
+        except InputError as error:
+            self.problem(self.place(table), key, error.problems[0].what)
         return 1.0
 
     @contextmanager

@@ -89,8 +89,18 @@ def test_a_mesh_file_becomes_an_fmu_by_one_command(tmp_path: Path) -> None:
         build(written(tmp_path, "lid.obj", obj(CUBE, FACES[2:])))
     for arguments, words in (
         ((path, "--unit", "kg"), "no unit of length"),
+        ((path, "--unit", "foo"), "^--unit: 'foo': the symbol 'foo' is unknown"),
         (("PointMass", "--unit", "m"), "--unit: is"),
     ):
         with pytest.raises(InputError, match=words):
             build(*arguments)
     assert set(tmp_path.iterdir()) == {*before, tmp_path / "lid.obj"}
+
+
+def test_the_unit_of_a_recipe_that_is_none_is_named_once(tmp_path: Path) -> None:
+    written(tmp_path, "part.stl", stl(CUBE, FACES))
+    recipe = tmp_path / "Part.toml"
+    surface = '[surface]\nkind = "mesh"\nfile = "part.stl"\nunit = "furlong"\n'
+    recipe.write_text(f'element = "point_surface"\n{surface}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"Part\.toml: \[surface\] unit: 'furlong': the symbol"):
+        load_model(recipe)

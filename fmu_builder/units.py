@@ -237,7 +237,8 @@ def parse_quantity(value: float | int | str, unit: Unit, where: str, *, is_diffe
     try:
         scale = _parse(unit_text)
     except _FaultyUnitError as fault:
-        raise _quantity_error(where, value, f"has a faulty unit: {fault}") from None
+        comma = "has a comma; write a decimal point, and nothing between thousands"
+        raise _quantity_error(where, value, comma if unit_text[:1] == "," else f"has a faulty unit: {fault}") from None
     given = _unit(unit_text, scale)
     if not given.same_dimension(unit):
         needed = dimension_text(unit)

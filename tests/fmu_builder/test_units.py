@@ -355,6 +355,8 @@ def test_conversion_is_one_rounding_of_number_times_factor(number: float, symbol
         (None, "N", "C_F = None must be a number or a text such as '1 N'"),
         ("", "N", "C_F = '' must start with a number, as in '1 N'"),
         ("N", "N", "C_F = 'N' must start with a number, as in '1 N'"),
+        ("0,5 N", "N", "C_F = '0,5 N' has a comma; write a decimal point, and nothing between thousands"),
+        ("1,000", "N", "C_F = '1,000' has a comma; write a decimal point, and nothing between thousands"),
         ("1_0 N", "N", "C_F = '1_0 N' has a faulty unit: '_0 N': '_' is not allowed in a unit"),
         ("1 [N", "N", "C_F = '1 [N' has a faulty unit: '[N': '[' is not allowed in a unit"),
         (math.nan, "N", "C_F = nan must be finite"),

@@ -48,7 +48,13 @@ def compare_traces(
         if not mapped.passed:
             raise typer.Exit(1)
         return
-    result = compare_files(trace, reference, Tolerance(absolute, relative, time_tolerance), overlap=overlap)
+    try:
+        result = compare_files(trace, reference, Tolerance(absolute, relative, time_tolerance), overlap=overlap)
+    except InputError as error:
+        if not any(": line " in problem.where for problem in error.problems):
+            raise
+        what = "reads a measured file, the second of the two, with comments, units and decimal commas of its own"
+        raise InputError([*error.problems, Problem("--map", what)]) from None
     if as_json:
         print(json.dumps(comparison_to_json(result), indent=2))
     else:

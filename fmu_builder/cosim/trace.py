@@ -190,6 +190,9 @@ def read_trace(path: Path | str) -> Trace:
                 lines.append(reader.line_num)
     except csv.Error as error:
         raise InputError(Problem(f"{path}: line {reader.line_num}", f"{error}; is a quote left open?")) from error
+    if _is_comment(header, rows):
+        what = "is a comment; it must name the columns, the first of them the time: remove comments"
+        raise InputError(Problem(f"{path}: line 1", what))
     faults = _header_faults(path, header)
     if header and not rows:
         faults.append(Problem(str(path), "has no rows of numbers"))
@@ -245,6 +248,12 @@ def _beside(path: Path) -> Path:
 _TIME_UNIT = re.compile(r"\s*\w+\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*")
 
 
+def _is_comment(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line is one, and no header behind a #, which numpy writes."""
+    begins = bool(header) and header[0].startswith("#")
+    return begins and bool(rows) and (len(rows[0]) != len(header) or any(map(_cell_fault, rows[0])))
+
+
 def _header_faults(path: Path, header: Sequence[str]) -> list[Problem]:
     where = f"{path}: line 1"
     if not header:
@@ -257,7 +266,7 @@ def _header_faults(path: Path, header: Sequence[str]) -> list[Problem]:
     faults += _name_faults(where, (name for name in header if name.strip()))
     unit = _TIME_UNIT.fullmatch(header[0])
     if unit and unit["unit"].strip() not in ("s", ""):
-        what = f"the first column '{header[0]}' must be the time in s; convert it, or compare by a map of columns"
+        what = f"the first column '{header[0]}' must be the time in s; convert it"
         faults.append(Problem(where, what))
     if header[0].casefold() != "time":
         later = [column for column, name in enumerate(header[1:], 2) if name.casefold() == "time"]

@@ -510,6 +510,18 @@ def test_compare_exits_with_its_verdict(command: Command, tmp_path: Path) -> Non
     assert json.loads(found.out)["passed"] is False
 
 
+def test_compare_names_the_option_that_reads_a_measured_file(command: Command, tmp_path: Path) -> None:
+    write_csv(tmp_path / "a.csv", 0.0, 1.0)
+    for text in ("# rig 7\n# on a Monday\ntime;x\n0;0\n1;1\n", "time [ms],x\n0,0\n1000,1\n"):
+        (tmp_path / "b.csv").write_text(text, encoding="utf-8")
+        said = command("compare", "a.csv", "b.csv")
+        assert said.code == 2
+        first, second = said.err.splitlines()
+        assert first.startswith("error: b.csv: line 1: ")
+        assert second.startswith("error: --map: reads a measured file, the second of the two, ")
+    assert "--map" not in command("compare", "a.csv", "absent.csv").err
+
+
 def test_compare_fails_a_trace_that_ends_early(command: Command, tmp_path: Path) -> None:
     write_csv(tmp_path / "short.csv", 0.0, 1.0)
     write_csv(tmp_path / "whole.csv", 0.0, 1.0, 2.0)

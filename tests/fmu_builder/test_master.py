@@ -456,6 +456,9 @@ def test_a_drive_from_a_file_is_in_the_unit_that_its_column_names(tmp_path: Path
     (tmp_path / "motion.csv").write_text("time,z [kN]\n0,0\n1,0\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"column 'z \[kN\]' is for point.r\[3\], which is in m"):
         floor(tmp_path, '"floor.point.r[3]" = { table = "motion.csv" }')
+    (tmp_path / "motion.csv").write_text("time [ms],z\n0,0\n1000,0\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"'time \[ms\]' must be the time in s; convert it$"):
+        floor(tmp_path, '"floor.point.r[3]" = { table = "motion.csv" }')
 
 
 def test_a_tunable_parameter_can_be_driven(tmp_path: Path) -> None:

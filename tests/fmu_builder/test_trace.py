@@ -188,16 +188,22 @@ def test_more_than_20_faults_are_counted_not_listed(tmp_path: Path) -> None:
         ),
         (
             "time [ms],x\n0,1\n",
-            [
-                ": line 1: the first column 'time [ms]' must be the time in s; "
-                "convert it, or compare by a map of columns"
-            ],
+            [": line 1: the first column 'time [ms]' must be the time in s; convert it"],
+        ),
+        (
+            "# of the rig\n# on a Monday\ntime,x\n0,1\n",
+            [": line 1: is a comment; it must name the columns, the first of them the time: remove comments"],
         ),
     ],
-    ids=["empty", "no rows", "no header", "names", "no time", "milliseconds"],
+    ids=["empty", "no rows", "no header", "names", "no time", "milliseconds", "comments"],
 )
 def test_faults_of_the_header_are_named(tmp_path: Path, text: str, faults: list[str]) -> None:
     assert faults_of(written(tmp_path, text)) == faults
+
+
+def test_a_header_behind_a_number_sign_is_one(tmp_path: Path) -> None:
+    """As numpy.savetxt writes it."""
+    assert read_trace(written(tmp_path, "# time,x\n0,1\n")).names == ("x",)
 
 
 def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path) -> None:

@@ -402,11 +402,13 @@ def _smoke_run(fmu: Path, library: str, name: str, timeout: float, model: Model)
 
     Raises InputError where an element or a recipe that is not shipped is to blame, else ToolError."""
     ending = run_smoke(fmu, library, timeout, more=conclusions(model))
-    if ending.code == 0:
+    if ending.code == 0 and ending.call == smoke.END:
         return
     is_own = not all(map(is_shipped_element, model.folders().values()))
     if ending.code is None:
         what = f"{ending.call} did not return within {timeout:g} s"
+    elif ending.code == 0 or (ending.code == 1 and not ending.errors.strip()):
+        what = f"it ended the process in {ending.call} ({ending.how})"
     elif ending.code == 1:  # Python's own ending: the FMU answered, and not as it should
         logged = [line for line in ending.output.splitlines() if line and not line.startswith(smoke.CALL)]
         what = "; ".join(logged[-3:] + ending.errors.splitlines()[-1:])

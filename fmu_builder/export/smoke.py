@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CALL = "smoke: "  # begins the line printed before each call, so that a crash can be named
-END = "the end"  # of trying an FMU out, in the place of a call
+END = "the end"  # in the place of a call: the FMU did not end the process before
 STEPS = 10
 MODEL_EXCHANGE, CO_SIMULATION = 0, 1
 
@@ -459,6 +459,7 @@ def start() -> None:
         try_out(Unpacked(*sys.argv[2:5]), _starts(sys.argv[5]) if len(sys.argv) > 5 else ())
     else:
         main(Unpacked(*sys.argv[1:4]), sys.argv[4:])
+        _announce(END)
 
 
 if __name__ == "__main__":

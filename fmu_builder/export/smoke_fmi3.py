@@ -192,3 +192,4 @@ def start() -> None:
         try_out(smoke.Unpacked(*sys.argv[2:5]), starts)
     else:
         main(smoke.Unpacked(*sys.argv[1:4]))
+        smoke._announce(smoke.END)

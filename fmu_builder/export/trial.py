@@ -84,7 +84,8 @@ def run_smoke(fmu: Path, library: str, timeout: float, options: Sequence[str] = 
         except OSError as error:
             raise ToolError(f"{sys.executable} cannot be started: {error.strerror}") from error
     output = raw.decode("utf-8", "replace")
-    calls = [line.removeprefix(smoke.CALL) for line in output.splitlines() if line.startswith(smoke.CALL)]
+    # an FMU may have printed before it, without the end of a line
+    calls = [line.rpartition(smoke.CALL)[2] for line in output.splitlines() if smoke.CALL in line]
     return Ending(code, calls[-1] if calls else "the start of Python", output, errors.decode("utf-8", "replace"))
 
 

@@ -441,6 +441,21 @@ def test_a_module_that_is_missing_and_code_that_fails_when_it_runs_stop_the_buil
     assert not (tmp_path / "Faulty.fmu").exists()
 
 
+@pytest.mark.parametrize("code", [0, 1])
+def test_code_that_ends_the_process_stops_the_build_and_the_call_is_named(tmp_path: Path, code: int) -> None:
+    ends = PYTHON.replace("    e.y = e.x\n", f"    import os\n    e.time > 0 and os._exit({code})\n    e.y = e.x\n", 1)
+    with pytest.raises(
+        InputError, match=rf"smoke run failed: it ended the process in fmi2\w+.* \(exit code 0x{code}\)"
+    ):
+        build_fmu(element(tmp_path, ends), platforms=("host",))
+    assert not (tmp_path / "Faulty.fmu").exists()
+
+
+def test_code_that_prints_a_line_without_its_end_is_built(tmp_path: Path) -> None:
+    prints = PYTHON.replace("    e.y = e.x\n", '    print("y", end="")\n    e.y = e.x\n', 1)
+    assert build_fmu(element(tmp_path, prints), platforms=("host",)).path.is_file()
+
+
 @pytest.mark.parametrize("platform", ["darwin64", "aarch64-linux", "aarch64-darwin"])
 def test_other_platforms_are_refused_with_the_reason(tmp_path: Path, platform: str) -> None:
     with pytest.raises(InputError, match=rf"'{platform}'.*linux64 and win64 only, where pythonfmu supplies a binary"):

@@ -60,13 +60,21 @@ class Column:
         ticks: Figure = (
             {"tickvals": [*range(len(self.texts))], "ticktext": [plain_text(text) for text in self.texts]}
             if self.texts
-            else {"nticks": 5}
+            else {"nticks": 5, **self.limits()}
         )
         if self.is_log:
             places = _log_ticks(float(self.values.min()), float(self.values.max()))
             texts = [number_text(one, 1) for one in places]
             ticks = {"type": "log", "tickvals": places, "ticktext": texts}
         return {"title": {"text": self.title, "standoff": standoff}, "gridcolor": GRID, "linecolor": LINE, **ticks}
+
+    def limits(self) -> Figure:
+        """Of an axis over one value, which would be drawn amid +-1, where a small one looks like 0."""
+        shown = {one for one in _numbers(self.values) if one is not None}
+        if len(shown) != 1 or shown == {0.0}:
+            return {}
+        (value,) = shown
+        return {"range": sorted((0.5 * value, 1.5 * value))}
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
@@ -205,7 +213,8 @@ class _Panels:
                 number = self._number(row, column)
                 x0, x1 = _share(column, len(columns), gap)
                 y0, y1 = _share(len(rows) - 1 - row, len(rows), 0.07)
-                y = response.axis() if column == 0 else {"gridcolor": GRID, "linecolor": LINE, "nticks": 5}
+                plain = {"gridcolor": GRID, "linecolor": LINE, "nticks": 5, **response.limits()}
+                y = response.axis() if column == 0 else plain
                 if column and same_range:
                     y["matches"] = f"y{self._number(row, 0)}"
                 x = factor.axis(_BELOW_TICKS)

@@ -296,6 +296,21 @@ def test_effects_of_one_factor_at_a_time_are_those_at_the_base(here: Callable[[s
     assert "each factor alone, the others at their base" in page and "Contours" not in page
 
 
+def test_the_axis_of_a_response_with_one_value_shows_it(here: Callable[[str], StudyResult]) -> None:
+    """Over every factor, and not amid +-1, where it looks like 0."""
+    impact = 'impact = { event = "floor.impact_speed[1]" }\n'
+    here(f'{BOUNCE.partition("[responses]")[0]}[responses]\n{impact}small = "-0.002*impact/impact"\n')
+    write_page(Path("bounce.parquet"), Path("bounce.html"))
+    figures = re.findall(
+        r'<script type="application/json"[^>]*>(.*?)</script>', Path("bounce.html").read_text(), re.DOTALL
+    )
+    layout = json.loads(figures[0])["layout"]
+    assert [layout[f"yaxis{number}"].get("range") for number in ("", "2", "3", "4")] == [
+        *[None] * 2,
+        *[[-0.003, -0.001]] * 2,
+    ]
+
+
 def test_the_indices_of_a_grid_are_the_variances_of_the_means() -> None:
     a, b = (one.ravel() for one in np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0], indexing="ij"))
     found = sobol_indices("grid", ["a", "b"], np.column_stack([a, b]), 3.0 * a + b)

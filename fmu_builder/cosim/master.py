@@ -79,7 +79,7 @@ def run(
     scenario   a document, the path of a scenario, recipe, .fmu or .ssp, or the name of a recipe
     start      start values by "slave.variable", with units where you like; of a single FMU by variable.
                Vectors are lists, tuples or arrays of numpy
-    stop, step, algorithm, record, power   in place of those of [experiment]
+    stop, step, algorithm, record, power   in place of those of [experiment]; record: at least one signal
     isolated   each slave in a process of its own, in place of `isolated` of the slaves
     progress   is called with the share done, 0 .. 1
     Raises InputError with every problem found, SlaveError if an FMU fails, RunInterrupted with the result so far on

@@ -95,8 +95,10 @@ def overridden(
             changes["order"] = "listed"  # that of the scenario is of gauss_seidel
     if power is not None:
         changes["power"] = power
-    if record:
+    if record is not None:
         changes["record"] = [record] if isinstance(record, str) else list(record)
+        if not changes["record"]:
+            problems.append(Problem(named("record"), "names no signal; leave it out to record all of them"))
     changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
     times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
     for problem in check_times("", *times) if given else ():

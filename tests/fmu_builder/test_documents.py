@@ -191,6 +191,8 @@ def test_what_no_file_can_hold_is_named() -> None:
         Scenario(slave={"body": "PointMass"})
     assert str(caught.value).count("Scenario(): ") == 3 and "slaves" in str(caught.value)
     assert run(DROP, record="body.p.r*", stop="1 ms").trace.names == ("body.p.r[1]", "body.p.r[2]", "body.p.r[3]")
+    with pytest.raises(InputError, match=r"^run\(\) record: names no signal; leave it out to record all of them$"):
+        run(DROP, record=[])
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)

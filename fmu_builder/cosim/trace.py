@@ -92,9 +92,13 @@ class Trace:
         return "\n".join([*lines, f"{n} rows{more}"])
 
     def with_signals(self, signals: Mapping[str, tuple[str, NDArray[np.float64]]]) -> Trace:
-        """The trace with more signals: unit, and values of shape (n,), by name."""
+        """The trace with more signals: unit, and values of shape (n,), by name.   Raises InputError for others."""
         if not signals:
             return self
+        for name, (_, column) in signals.items():
+            if np.shape(column) != self.time.shape:
+                what = f"has values of shape {np.shape(column)}, the times of the trace {self.time.shape}"
+                raise InputError(Problem(f"trace, signal '{name}'", f"{what}: give one for each time"))
         values = np.column_stack([self.values, *(column for _, column in signals.values())])
         units = {**self.units, **{name: unit for name, (unit, _) in signals.items()}}
         return replace(self, names=(*self.names, *signals), values=values, units=units)

@@ -130,6 +130,17 @@ def test_column_is_found_by_name_and_an_unknown_one_is_refused_with_the_nearest(
         trace["floor.depth"][0] = 1.0
 
 
+def test_a_signal_that_is_added_needs_a_value_for_each_time() -> None:
+    trace = small_trace()
+    n = len(trace.time)
+    assert trace.with_signals({"more": ("N", np.ones(n))})["more"].tolist() == [1.0] * n
+    for shape in ((n + 1,), (n, 2)):
+        with pytest.raises(InputError) as caught:
+            trace.with_signals({"more": ("N", np.ones(shape))})
+        what = f"has values of shape {shape}, the times of the trace {(n,)}: give one for each time"
+        assert str(caught.value) == f"trace, signal 'more': {what}"
+
+
 def test_all_faults_of_the_rows_are_reported_at_once_with_line_and_column(tmp_path: Path) -> None:
     path = written(
         tmp_path, "time;x;y\n0;1;2\n1;one;nan\n\n0.5;-INF;1,5\n2;1\n2;1_0;true\n3;1e999;\u0661\n3;1;2;3\n4;;2\n"

@@ -238,7 +238,8 @@ class Scenario(Document):
         description="stop and step, needed; start, output_step, algorithm, tolerance, record"
     )
     drive: dict[str, bool | int | float | str | AsModel[Drive] | SkipJsonSchema[Any]] | None = Field(
-        default=None, description="inputs over time: a number, a law of #t, {time, value}, or {table}"
+        default=None,
+        description="inputs and tunable parameters over time: a number, a law of #t, {time, value}, or {table}",
     )
     page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
 

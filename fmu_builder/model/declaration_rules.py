@@ -63,6 +63,11 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
             if table in ("parameters", "inputs") and entry.type == "real" and isinstance(entry.start, str):
                 add(table, name, f"start = {entry.start!r} must be a number")
             given = entry.start if isinstance(entry.start, list) else [entry.start]
+            if isinstance(entry.start, list) and len(given) != entry.size:
+                what = f"start has {len(given)} values, size is {entry.size or 'not given'}"
+                add(table, name, f"{what}; a number stands for all components")
+            if entry.type == "int" and any(isinstance(one, float) and not one.is_integer() for one in given):
+                add(table, name, f"start = {entry.start!r} must be a whole number, as type is 'int'")
             for value in dict.fromkeys(one for one in given if isinstance(one, int | float)):
                 if rule := broken_bound(entry, value):
                     add(table, name, f"start = {value!r} must be {rule}, as every value")

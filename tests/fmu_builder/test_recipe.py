@@ -189,6 +189,30 @@ def written(folder: Path) -> Path:
         ),
         ("K_fr = { start = 0.0, min", "K_fr = { min", "[parameters] K_fr", "start is missing"),
         (
+            "K_fr = { start = 0.0,",
+            "K_fr = { size = 3, start = [0.0, 1.0],",
+            "[parameters] K_fr",
+            "start has 2 values, size is 3; a number stands for all components",
+        ),
+        (
+            "K_fr = { start = 0.0,",
+            'K_fr = { size = "points", start = [0.0],',
+            "[parameters] K_fr",
+            "start has 1 values, size is points",
+        ),
+        (
+            "K_fr = { start = 0.0,",
+            "K_fr = { start = [0.0],",
+            "[parameters] K_fr",
+            "start has 1 values, size is not given",
+        ),
+        (
+            "K_fr = { start = 0.0,",
+            'K_fr = { type = "int", start = 0.5,',
+            "[parameters] K_fr",
+            "start = 0.5 must be a whole number, as type is 'int'",
+        ),
+        (
             "K_fr = { start = 0.0, min",
             "K_fr = { start = -0.5, min",
             "[parameters] K_fr",

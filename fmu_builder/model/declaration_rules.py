@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fmu_builder.c_names import C_KEYWORDS
@@ -27,7 +27,7 @@ from fmu_builder.model.declaration import (
     value_text,
 )
 from fmu_builder.model.ports import PORT_KINDS, roles_of
-from fmu_builder.units import parse_unit
+from fmu_builder.units import Unit, parse_unit
 
 _CHOICE = re.compile(r"[a-z][a-z0-9_]*")
 NAME_RULE = "a name consists of letters, digits and _, at most one dot, and is no keyword of C"
@@ -52,11 +52,8 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
             units = entry.unit if isinstance(entry.unit, list) else [entry.unit]
             if isinstance(entry.unit, list) and len(units) != entry.size:
                 add(table, name, f"unit has {len(units)} entries, size is {entry.size}")
-            for unit in (*units, entry.display):
-                try:
-                    parse_unit(unit or "1")
-                except InputError as error:
-                    add(table, name, f"unit: {error.problems[0].what}")
+            for what in _unit_problems(units, entry.display):
+                add(table, name, what)
             for size in (entry.size, entry.each):
                 if isinstance(size, str) and size not in sizes:
                     add(table, name, f"'{size}' is no size in [structure]" + did_you_mean(size, sizes))
@@ -224,6 +221,25 @@ def _structure_problems(entry: StructureEntry, structure: Mapping[str, Structure
         yield f"default = {entry.default!r} needs choices, of which it is one"
     if not entry.is_size and entry.model_fields_set & {"min", "max"}:
         yield "min and max belong to sizes"
+
+
+def _unit_problems(units: Sequence[str], display: str | None) -> Iterator[str]:
+    """The C code computes in SI."""
+    shown: Unit | None = None
+    try:
+        shown = parse_unit(display) if display else None
+    except InputError as error:
+        yield f"display: {error.problems[0].what}"
+    for unit in units:
+        try:
+            parsed = parse_unit(unit)
+        except InputError as error:
+            yield f"unit: {error.problems[0].what}"
+            continue
+        if not parsed.is_si:
+            yield f"unit = '{unit}' must be an SI unit without prefix, as in element.c; display shows another"
+        elif shown is not None and not shown.same_dimension(parsed):
+            yield f"display = '{display}' must have the dimension of the unit '{unit}'"
 
 
 def _slot_problems(declaration: Declaration, name: str, slot: Slot, sizes: set[str]) -> Iterator[str]:

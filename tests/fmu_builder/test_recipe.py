@@ -161,6 +161,24 @@ def written(folder: Path) -> Path:
     ("old", "new", "where", "words"),
     [
         ('C_F = { unit = "N/m"', 'C_F = { unit = "N/mm2x"', "[parameters] C_F", "unit"),
+        (
+            'C_F = { unit = "N/m"',
+            'C_F = { unit = "N/mm"',
+            "[parameters] C_F",
+            "unit = 'N/mm' must be an SI unit without prefix, as in element.c; display shows another",
+        ),
+        (
+            'replaced_by = "C_F", display = "N/mm"',
+            'replaced_by = "C_F", display = "kN"',
+            "[parameters] C_F",
+            "display = 'kN' must have the dimension of the unit 'N/m'",
+        ),
+        (
+            'replaced_by = "C_F", display = "N/mm"',
+            'replaced_by = "C_F", display = "N/mmm"',
+            "[parameters] C_F",
+            "display: 'N/mmm': the symbol 'mmm' is unknown",
+        ),
         ("C_F = { unit", "double = { unit", "[parameters] double", "no keyword of C"),
         (
             "start = 1e6, min = 0.0",

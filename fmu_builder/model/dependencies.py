@@ -83,7 +83,7 @@ class Patterns:
                 d = self._declared[base]
                 if number not in ("", "*", "k", *map(str, range(1, d.size + 1))):
                     what = f"depends on '{written}': {base} has {d.size or 'no'} components"
-                    raise InputError(Problem(f"{self._path}: {where}", what))
+                    raise InputError(Problem(f"{self.path}: {where}", what))
                 if d.kind in ("fixed", "tunable", "input", "state") or base == pattern == "time":
                     if number in ("", "*"):
                         found.update(self.group(base, each_index, None if number else each))
@@ -102,16 +102,16 @@ class Patterns:
             may_be_absent = pattern in ("sensor.*", "laws.*") or fnmatch.filter(self._recipe.absent, pattern)
             if not bases and not may_be_absent:
                 what = f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared)
-                raise InputError(Problem(f"{self._path}: {where}", what))
+                raise InputError(Problem(f"{self.path}: {where}", what))
             self._meant[pattern] = bases
         return self._meant[pattern]
 
     @property
-    def _path(self) -> Path:
+    def path(self) -> Path:
         return self._recipe.element_folder / "element.toml"
 
     def declared(self, base: str, where: str) -> Declared:
         if base not in self._declared:
             what = f"'{base}' is unknown" + did_you_mean(base, self._declared)
-            raise InputError(Problem(f"{self._path}: {where}", what))
+            raise InputError(Problem(f"{self.path}: {where}", what))
         return self._declared[base]

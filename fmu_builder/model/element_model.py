@@ -68,6 +68,8 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     if unknown:
         raise InputError(unknown)
     ordered = [variables[i] for i in range(len(variables))]
+    if faults := [Problem(f"{patterns.path}: {name}", what) for name, what in _rate_faults(ordered)]:
+        raise InputError(faults)
     indicators, indicator_layout = _indicators(recipe)
     model = ElementModel(
         name=recipe.name,
@@ -98,6 +100,21 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     started = tuple(replace(v, start=starts[i]) if i in starts else v for i, v in enumerate(ordered))
     experiment = element.experiment.model_copy(update={"step": preferred_step(started, element.experiment.step)})
     return replace(model, variables=started, experiment=experiment)
+
+
+def _rate_faults(variables: Sequence[Variable]) -> Iterator[tuple[str, str]]:
+    """States whose rate has another dimension than theirs over time, with what is wrong; one of each pair of units.
+
+    Where both have none, time may have none in the equations either."""
+    told: set[tuple[str, str]] = set()
+    for v in variables:
+        if v.kind != "state" or v.rate < 0:
+            continue
+        rate, needed = variables[v.rate], _per_second(v.unit)
+        fits = rate.unit.same_dimension(needed) or (v.unit.name, rate.unit.name) == ("1", "1")
+        if not fits and (v.unit.name, rate.unit.name) not in told:
+            told.add((v.unit.name, rate.unit.name))
+            yield v.name, f"rate = '{rate.name}' is in {rate.unit.name}, and the rate of {v.unit.name} in {needed.name}"
 
 
 _KIND_OF_TABLE: Mapping[str, Kind] = {"states": "state", "outputs": "output", "memory": "memory", "locals": "output"}

@@ -274,6 +274,12 @@ def written(folder: Path) -> Path:
         ),
         (
             'rate = "normal_force"',
+            'rate = "depth"',
+            "impulse",
+            "rate = 'depth' is in m, and the rate of N.s in N",
+        ),
+        (
+            'rate = "normal_force"',
             'rate = "normal_farce"',
             "impulse",
             "'normal_farce' is unknown; did you mean 'normal_force'?",

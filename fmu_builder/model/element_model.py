@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +45,10 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
     element = recipe.element
     declared = list(_declared(element, recipe.sizes, recipe.laws, recipe.input_starts))
+    if faults := [
+        Problem(f"{recipe.element_folder / 'element.toml'}: {n}", what) for n, what in _name_faults(declared)
+    ]:
+        raise InputError(faults)
     patterns_over = list(declared)  # no `depends` of an element means the solver
     if solver:
         declared += _core_variables(
@@ -100,6 +105,17 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     started = tuple(replace(v, start=starts[i]) if i in starts else v for i, v in enumerate(ordered))
     experiment = element.experiment.model_copy(update={"step": preferred_step(started, element.experiment.step)})
     return replace(model, variables=started, experiment=experiment)
+
+
+def _name_faults(declared: Sequence[Declared]) -> Iterator[tuple[str, str]]:
+    """Names that stand for two things, with what is wrong: those of the roles of ports count too."""
+    counts = Counter(d.path for d in declared)
+    groups = {path[:1] for path in counts if len(path) > 1}
+    for path, count in counts.items():
+        if count > 1:
+            yield ".".join(path), "is the name of two variables: choose another one"
+        elif path in groups:
+            yield ".".join(path), "is the name of a variable and of a group of variables: choose another one"
 
 
 def _rate_faults(variables: Sequence[Variable]) -> Iterator[tuple[str, str]]:

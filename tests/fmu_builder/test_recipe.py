@@ -238,6 +238,18 @@ def written(folder: Path) -> Path:
         ),
         (
             "K_fr = { start",
+            '"point.r" = { start',
+            "element.toml: point.r",
+            "is the name of two variables: choose another one",
+        ),
+        (
+            "K_fr = { start",
+            "energy = { start",
+            "element.toml: energy",
+            "is the name of a variable and of a group of variables",
+        ),
+        (
+            "K_fr = { start",
             '"solver.K" = { start',
             "[parameters] solver.K",
             "the group 'solver' belongs to contact_core",

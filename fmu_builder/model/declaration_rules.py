@@ -65,6 +65,8 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, f"{what}; a number stands for all components")
             if entry.type == "int" and any(isinstance(one, float) and not one.is_integer() for one in given):
                 add(table, name, f"start = {entry.start!r} must be a whole number, as type is 'int'")
+            if entry.type == "bool" and any(isinstance(one, int | float) and one not in (0, 1) for one in given):
+                add(table, name, f"start = {entry.start!r} must be true or false, as type is 'bool'")
             for value in dict.fromkeys(one for one in given if isinstance(one, int | float)):
                 if rule := broken_bound(entry, value):
                     add(table, name, f"start = {value!r} must be {rule}, as every value")

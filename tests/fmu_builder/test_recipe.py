@@ -231,6 +231,12 @@ def written(folder: Path) -> Path:
             "start = 0.5 must be a whole number, as type is 'int'",
         ),
         (
+            "K_fr = { start = 0.0,",
+            'K_fr = { type = "bool", start = 3,',
+            "[parameters] K_fr",
+            "start = 3 must be true or false, as type is 'bool'",
+        ),
+        (
             "K_fr = { start = 0.0, min",
             "K_fr = { start = -0.5, min",
             "[parameters] K_fr",

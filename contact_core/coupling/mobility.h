@@ -30,7 +30,7 @@
 #define CC_FEW_WEIGHINGS 6     /* times that e grows tenfold */
 #define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
 #define CC_OTHERS_LAST 0.999   /* share of b that an interval leaves, once it was 1 */
-#define CC_LARGE 0.2           /* of the answer to all forces: what others first show by; less is B not yet learned */
+#define CC_LARGE 0.2           /* of the answer to all forces, and to a mean secant: what others first show by */
 #define CC_BEYOND 4.0          /* b where others act */
 #define CC_SHARED_AFTER 10.0   /* intervals with others, over which the own answer comes to count twice */
 #define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
@@ -136,6 +136,17 @@ CC_API double cc_unexplained(const CcMobility *m)
     return 0.5 * now > CC_BEYOND * m->others ? 0.5 * now : CC_BEYOND * m->others;
 }
 
+/* Sum of squares, fading, of the answers to the secants that B was learned from. */
+CC_API double cc_answers_learned(const CcMobility *m)
+{
+    double sum = 0.0;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            for (int k = 0; k < 6; k++)
+                sum += m->B[i][j] * m->ss[j][k] * m->B[i][k];
+    return sum;
+}
+
 /* Add the interval that ended to what that share is taken of; changes below `least` are noise. */
 CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
 {
@@ -155,6 +166,8 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
     cc_apply_mobility(m->B, m->S[lag], answer);
     for (int i = 0; i < 6; i++)
         pushed += answer[i] * answer[i];
+    double learned = (1.0 - CC_WRENCHES_FORGET) * cc_answers_learned(m); /* B is not known to less than its share */
+    pushed = learned > pushed ? learned : pushed;
     int large = m->others > 0.0 || m->open[0] > CC_LARGE * CC_LARGE * pushed;
     if (above_noise && large && m->count > 0.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;

@@ -113,6 +113,8 @@ static void sample_port(Element *e, int i, Real R[3][3])
 #include "coupled_sliding.h"
 #endif
 
+#if LEDGER
+
 /* Energy that a contact lost in the interval before the sample, as no force could act at one of its ends, and that
  * accept() has not booked, J.  elastic: what the force stored in the interval.  Where the contact ended accept() has
  * booked U of the end, or of D_max if the point passed that, in the place of U_0: lost is U_0 + elastic - U.  Elsewhere
@@ -127,6 +129,8 @@ static double lost_beside(const Element *e, int i, const CcPortLaw *law, double 
     double end = x_0 <= e->D_max && x > e->D_max ? e->D_max : x;
     return law->energy(law->data, x_0) + elastic - law->energy(law->data, end);
 }
+
+#endif
 
 /* Book the interval before the sample, in which the force f acted. */
 static void book_interval(Element *e, int i, const CcPortLaw *law, const double f[3])

@@ -245,13 +245,13 @@ def written(folder: Path) -> Path:
         (
             "K_fr = { start",
             '"point.r" = { start',
-            "element.toml: point.r",
+            "point.r",
             "is the name of two variables: choose another one",
         ),
         (
             "K_fr = { start",
             "energy = { start",
-            "element.toml: energy",
+            "energy",
             "is the name of a variable and of a group of variables",
         ),
         (

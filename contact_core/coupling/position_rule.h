@@ -10,8 +10,8 @@
  * it leaves next to nothing of what 1/2 leaves.
  *
  * Where steps vary the way shows the length of the interval too: that of the step before, H_0, or of the step to come,
- * H_1, by whose end a master that steps the bodies first has moved them.  Of the sums of |r_1 - r - H (v + v_1)/2| over
- * intervals that tell the two apart, that of the right H is 0 for beta = 1/2. */
+ * H_1, where a master steps the bodies first: they are then at its end already.  |r_1 - r - H (v + v_1)/2| is summed
+ * for both lengths over intervals in which they differ; for beta = 1/2 the sum with the right length is 0. */
 #ifndef CC_POSITION_RULE_H
 #define CC_POSITION_RULE_H
 

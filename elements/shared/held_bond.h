@@ -1,4 +1,4 @@
-/* What springs, dampers and guides tell of the order that their motion shows, and of the step. */
+/* Log messages of springs, dampers and guides about the order of the calls and the communication step. */
 #ifndef CC_HELD_BOND_H
 #define CC_HELD_BOND_H
 

@@ -18,7 +18,7 @@ static int given_motion(const Element *e, int i, Real values[3])
     return 1;
 }
 
-#define MISMATCHES 3             /* changes of a coordinate in a row to which its speed does not belong, to tell it */
+#define MISMATCHES 3             /* changes of a coordinate in a row that its speed contradicts: a warning */
 #define COORDINATE_ROUNDING 1e-9 /* of a coordinate: a change that is less is rounding */
 
 /* Where each coordinate that is an input begins. */
@@ -35,8 +35,8 @@ static inline void remember_drives(Element *e)
 #endif
 }
 
-/* Tell once of a drive.qd that is not the derivative of drive.q.  With the largest speed V since the start the way of q
- * in the time T between two changes differs from T qd by 2 T V at most, unless qd is not connected. */
+/* Warn once if drive.qd is not the derivative of drive.q.  V is the largest speed since the start.  In the time T
+ * between two changes the way of q differs from T qd by at most 2 T V, unless qd is not connected. */
 static inline void watch_drives(Element *e, CcHost *host)
 {
     (void)e, (void)host;

@@ -50,6 +50,7 @@ typedef struct {
 
 #define CC_SCALE_LEAST 0.25
 #define CC_SCALE_MOST 2.0
+#define CC_PAYS_ALONE 1e-3      /* most b of bodies that no others move: rounding, and how they turn */
 #define CC_COMPRESSED_MOST 1.25 /* in compression: what this makes too much has little time to be paid back */
 #define CC_CEILING 1.2
 #define CC_PAID_AT_ONCE 30.0    /* of the kinetic energy w^2 / (2 W_zz) over 1 + d: what is paid back at once, */
@@ -246,7 +247,7 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
         return 1.0;
     if (at->w > 0.0) { /* of a step that tends to 0 the law */
         double longest = c->partner.longest, share = at->H < longest ? at->H / longest : 1.0;
-        int pays = c->partner.known == 1.0 && W_n > 0.0 && at->beyond == 0.0;
+        int pays = c->partner.known == 1.0 && W_n > 0.0 && at->beyond < CC_PAYS_ALONE;
         return pays ? cc_scale_of_compression(law, at, U, share * made) : 1.0;
     }
     if (at->kappa > 0.0) { /* what the force of cc_phase_of_interval gives back */

@@ -25,8 +25,7 @@
  * The twice comes in over ten intervals, for in an impact it lets the points sink deeper.  What is stored there was not
  * received, and is not given back (step 5 of coupling.h).
  *
- * Lag: as of one point (partner.h), but one sample is enough for another lag only before anything is learned of B:
- * later the answer of one point to the force on another can look like one of another lag.
+ * Lag: by all wrenches at once (wrench_lag.h).
  *
  * Ports that do not move as one body are on their own, each as in coupling.h.
  *
@@ -36,6 +35,7 @@
 
 #include "joint_force.h"
 
+#define CC_TWIST_ROUNDING 1e-7 /* changes of the twist below this share of it are rounding, as that of cc_spin */
 #define CC_STEADY 0.98 /* most of a mean that an interval leaves where others act */
 
 CC_API void cc_remember(const CcCoupling *c, CcPort *port)
@@ -100,7 +100,7 @@ CC_API double cc_joint_interval(int n, const CcCoupling c[])
 CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
                              const CcCouplingOptions *o, const double V[6], double H)
 {
-    double rule[2] = {0.0, 0.0}, least = 0.0, Y[6], pushed[6];
+    double rule[2] = {0.0, 0.0}, least = 0.0, W = 0.0, Y[6], pushed[6]; /* W: 0 once B is learned */
     CcLagFits fits = {.answer = 0.0};
     int quiet = 1, lag = cc_lag(c[0].partner.lag);
     for (int i = 0; i < n; i++)
@@ -116,30 +116,28 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         if (port[i].usable != 0.0 && c[i].off == 0.0)
             cc_sum_position_rule(p, port[i].r, port[i].v);
         least = least > seen.floor / H ? least : seen.floor / H;
+        W = m->count > 0.0 || W > p->W[2][2] ? W : p->W[2][2];
         rule[0] += p->rule.sum[0], rule[1] += p->rule.sum[1];
         for (int k = 0; k < 3; k++) {
             p->a_before[k] = p->a[k];
             p->a[k] = seen.y[k];
         }
     }
-    int better = o->lag == CC_LAG_AUTO && !quiet ? cc_better_lag(lag, &fits, least) : lag;
-    double change = 0.0; /* of Y, squared */
+    double rounding = CC_TWIST_ROUNDING * cc_sqrt(cc_squares(V)) / H;
+    least = least > rounding ? least : rounding;
+    CcTwistChange seen = {.least = least, .quiet = quiet, .compared = m->anchored != 0.0};
     for (int i = 0; i < 6; i++) {
         Y[i] = (V[i] - m->V[i]) / H;
-        change += (Y[i] - m->Y[i]) * (Y[i] - m->Y[i]);
+        seen.q[i] = Y[i] - m->Y[i];
     }
-    m->confirmed = better != lag && fits.left[better] <= CC_LAG_SURE * fits.answer ? m->confirmed + 1.0 : 0.0;
-    int clear = cc_exceeds_quiet_changes(&m->quiet_changes, change, quiet);
-    if (m->confirmed < (clear && m->count == 0.0 ? 1.0 : CC_LAG_SAMPLES))
-        better = lag;
+    int better = o->lag == CC_LAG_AUTO ? cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W) : lag;
     int changed = better != lag;
     if (changed)
-        m->known = m->others = m->open[0] = m->open[1] = m->confirmed = 0.0;
-    int compared = m->anchored != 0.0; /* with the Y before: where there was none weight is no change */
+        m->known = m->others = m->open[0] = m->open[1] = 0.0;
     if (o->identify)
         cc_find_mobility(m, better, Y, quiet, changed, least);
     cc_apply_mobility(m->B, m->S[better], pushed);
-    if (compared)
+    if (seen.compared)
         cc_account(m, better, Y, least);
     m->anchored = 1.0;
     m->lasted = quiet || m->others == 0.0 ? 0.0 : m->lasted + 1.0;

@@ -22,7 +22,7 @@
 #ifndef CC_MOBILITY_H
 #define CC_MOBILITY_H
 
-#include "partner.h"
+#include "wrench_lag.h"
 
 #define CC_ROTATION_GUESS 3.0  /* B of rotation over that of translation: a flat box on its corners has 3 */
 #define CC_WRENCHES_FORGET 0.98 /* share of A and C that a secant leaves */
@@ -52,7 +52,7 @@ typedef struct {
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
     double others;                     /* 1, fading, since a third was unexplained */
     double lasted, S_mean[6];          /* intervals since then, in contact; mean of the wrenches that acted in them */
-    double confirmed, quiet_changes;               /* as of a partner, of Y */
+    CcWrenchLag lag;
 } CcMobility;
 
 CC_API void cc_apply_mobility(double B[6][6], const double S[6], double Y[6])
@@ -169,7 +169,8 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
     double learned = (1.0 - CC_WRENCHES_FORGET) * cc_answers_learned(m); /* B is not known to less than its share */
     pushed = learned > pushed ? learned : pushed;
     int large = m->others > 0.0 || m->open[0] > CC_LARGE * CC_LARGE * pushed;
-    if (above_noise && large && m->count > 0.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
+    /* one secant some B explains, though not the one that the guess becomes: it proves no others */
+    if (above_noise && large && m->count > 1.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;
 }
 
@@ -294,6 +295,10 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
         m->known = 1.0, m->count = m->left = 0.0;
         __builtin_memset(m->ss, 0, sizeof m->ss);
         __builtin_memset(m->qs, 0, sizeof m->qs);
+        if (changed) { /* the intervals before show B with this lag too */
+            __builtin_memcpy(m->ss, m->lag.ss[lag], sizeof m->ss);
+            __builtin_memcpy(m->qs, m->lag.qs[lag], sizeof m->qs);
+        }
     }
     if (active && m->known != 0.0) {
         double answer = 0.0, apart = 0.0;

@@ -1,0 +1,133 @@
+/* The lag of the forces of several ports of one body, from their wrenches S and the rate Y of the twist (mobility.h).
+ *
+ * A rod that falls flat answers at one end to the force at the other, and no end shows the lag alone.  With the changes
+ * s_L of the wrenches of the lag L and q of Y there is a B for the true one, q = B s_L:
+ *     first answer   before anything is learned of B, where Y changes more than ever while no force acted: with the
+ *                    present lag |q| > W |s_L|, more than any body can answer, W three times the one assumed at first;
+ *                    with the other one |q| < W |s_L|, and the body gives way, s_L q > 0.  One interval is enough.
+ *     exact          rest_L = sum 0.9^n q q - tr C A^-1 C', A = sum 0.9^n s s', C = sum 0.9^n q s', what no B at all
+ *                    explains, is 1e-6 of that of the present lag, of more intervals than S has directions.  Bodies
+ *                    on one another, which others move, do not meet that by chance.
+ *     ports          the fits of the ports on their own (partner.h), in two intervals in a row. */
+#ifndef CC_WRENCH_LAG_H
+#define CC_WRENCH_LAG_H
+
+#include "partner.h"
+
+#define CC_LIGHTEST 3.0            /* times the W assumed at first: most that a body answers */
+#define CC_WRENCHES_EXACT 1e-6     /* rest of an exact lag over that of the present one */
+#define CC_WRENCHES_OPEN 1e-3      /* share of sum q q that the present lag leaves at least, for another one */
+#define CC_WRENCH_DIRECTION 1e-10  /* of the trace of A: smaller pivots are rounding */
+
+typedef struct {
+    double ss[CC_LAGS][6][6], qs[CC_LAGS][6][6]; /* A, C of each lag */
+    double qq CC_FROM(0), samples;               /* sum of q q; intervals in the sums */
+    double confirmed, quiet_changes;             /* as of a partner, of Y */
+} CcWrenchLag;
+
+/* What an interval shows; changes of Y below `least` are noise. */
+typedef struct {
+    double q[6], least;
+    int quiet;    /* no force acts */
+    int compared; /* with an interval before: where there was none weight is no change */
+} CcTwistChange;
+
+CC_API double cc_squares(const double a[6])
+{
+    double sum = 0.0;
+    for (int i = 0; i < 6; i++)
+        sum += a[i] * a[i];
+    return sum;
+}
+
+/* The lag by a first answer of at most W |s|; `now` if it shows none. */
+CC_API int cc_lag_by_first_answer(double S[CC_KEPT_FORCES][6], int now, const double q[6], double W)
+{
+    double least = cc_squares(q) / (W * W), ss[CC_LAGS] = {0.0}, sq[CC_LAGS] = {0.0};
+    for (int L = 0; L < CC_LAGS; L++)
+        for (int i = 0; i < 6; i++) {
+            double s = S[L][i] - S[L + 1][i];
+            ss[L] += s * s, sq[L] += s * q[i];
+        }
+    for (int L = CC_LAGS - 1; L >= 0 && ss[now] < least; L--) /* the oldest force that can have acted */
+        if (ss[L] >= least && sq[L] > 0.0)
+            return L;
+    return now;
+}
+
+CC_API void cc_sum_wrenches(CcWrenchLag *l, double S[CC_KEPT_FORCES][6], const double q[6])
+{
+    l->samples += 1.0;
+    l->qq = CC_LAG_FORGETS * l->qq + cc_squares(q);
+    for (int L = 0; L < CC_LAGS; L++)
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 6; j++) {
+                double s = S[L][j] - S[L + 1][j];
+                l->ss[L][i][j] = CC_LAG_FORGETS * l->ss[L][i][j] + (S[L][i] - S[L + 1][i]) * s;
+                l->qs[L][i][j] = CC_LAG_FORGETS * l->qs[L][i][j] + q[i] * s;
+            }
+}
+
+/* rest_L; *directions: those of S that the sums hold. */
+CC_API double cc_wrenches_rest(const CcWrenchLag *l, int L, int *directions)
+{
+    double A[6][6], C[6][6], rest = l->qq, trace = 0.0;
+    __builtin_memcpy(A, l->ss[L], sizeof A);
+    __builtin_memcpy(C, l->qs[L], sizeof C);
+    for (int i = 0; i < 6; i++)
+        trace += A[i][i];
+    for (*directions = 0; *directions < 6; *directions += 1) { /* elimination, the largest pivot first */
+        int k = 0;
+        for (int i = 1; i < 6; i++)
+            k = A[i][i] > A[k][k] ? i : k;
+        double pivot = A[k][k], row[6];
+        if (!(pivot > CC_WRENCH_DIRECTION * trace))
+            break;
+        __builtin_memcpy(row, A[k], sizeof row);
+        for (int i = 0; i < 6; i++) {
+            double c = C[i][k] / pivot, a = row[i] / pivot;
+            rest -= c * C[i][k];
+            for (int j = 0; j < 6; j++)
+                A[i][j] -= a * row[j], C[i][j] -= c * row[j];
+        }
+    }
+    return rest > 0.0 ? rest : 0.0;
+}
+
+/* The exact lag; `now` if none is, or that leaves little. */
+CC_API int cc_exact_lag(const CcWrenchLag *l, int now, double least)
+{
+    double rest[CC_LAGS];
+    int directions[CC_LAGS];
+    for (int L = 0; L < CC_LAGS; L++)
+        rest[L] = cc_wrenches_rest(l, L, directions + L);
+    int best = cc_least_lag(rest);
+    int exact = rest[best] < CC_WRENCHES_EXACT * rest[now] && l->samples > directions[best];
+    return exact && rest[now] > CC_WRENCHES_OPEN * l->qq && rest[now] > least * least ? best : now;
+}
+
+/* The lag to go on with after one more interval; fits: of the ports, W: largest one assumed, 0 where B is learned. */
+CC_API int cc_lag_by_wrenches(CcWrenchLag *l, double S[CC_KEPT_FORCES][6], int now, const CcTwistChange *seen,
+                              const CcLagFits *fits, double W)
+{
+    double change = cc_squares(seen->q);
+    int clear = cc_exceeds_quiet_changes(&l->quiet_changes, change, seen->quiet);
+    if (seen->quiet) {
+        *l = (CcWrenchLag){.quiet_changes = l->quiet_changes};
+        return now;
+    }
+    int by_ports = cc_better_lag(now, fits, seen->least);
+    l->confirmed = by_ports != now && fits->left[by_ports] <= CC_LAG_SURE * fits->answer ? l->confirmed + 1.0 : 0.0;
+    int better = l->confirmed < CC_LAG_SAMPLES ? now : by_ports;
+    if (seen->compared) {
+        cc_sum_wrenches(l, S, seen->q);
+        if (clear && W > 0.0 && change > seen->least * seen->least)
+            better = cc_lag_by_first_answer(S, now, seen->q, CC_LIGHTEST * W);
+        if (better == now)
+            better = cc_exact_lag(l, now, seen->least);
+    }
+    l->confirmed = better == now ? l->confirmed : 0.0;
+    return better;
+}
+
+#endif

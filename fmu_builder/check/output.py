@@ -15,10 +15,6 @@ from fmu_builder.paths import own_version
 _MOST = 10  # findings of one rule that are shown as text
 
 
-def as_text(report: CheckReport) -> Iterator[str]:
-    return findings_text(report.path.name, report.findings)
-
-
 def findings_text(name: str, findings: Sequence[Finding]) -> Iterator[str]:
     """Findings, and how many there are in what has this name."""
     shown: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from typing import Literal
 
 import typer
 
-from fmu_builder.check.output import as_json, as_sarif, as_text, rule_json, rules_text
+from fmu_builder.check.output import as_json, as_sarif, findings_text, rule_json, rules_text
 from fmu_builder.check.report import RULES, check_fmu
 from fmu_builder.cli.printing import line, print_notes
 
@@ -18,7 +18,7 @@ def check(fmu: Path, form: Literal["text", "json", "sarif"], timeout: float | No
     report = check_fmu(fmu, timeout)
     if form == "text":
         print_notes(report.notes)
-        for text in as_text(report):
+        for text in findings_text(report.path.name, report.findings):
             line(text)
     else:
         print(json.dumps(as_json(report) if form == "json" else as_sarif(report), indent=2))

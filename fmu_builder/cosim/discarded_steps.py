@@ -33,7 +33,7 @@ def last_successful_time(slave: Slave, otherwise: float) -> float:
     return last.value if status == OK else otherwise
 
 
-def end_of(slave: Slave, begin: float, step: float) -> str | None:
+def end_of(slave: Slave, begin: float) -> str | None:
     """After fmi2Discard of a step: a note if the slave ended the simulation, else None."""
     ended = c_int(0)
     if slave.dll.fmi2GetBooleanStatus(slave.component, _TERMINATED, byref(ended)) == OK and ended.value:
@@ -79,7 +79,7 @@ class PartedSteps:
         at, goal = begin, end  # of the step that was discarded; the state of `at` is kept
         begins = [begin]
         for _ in range(MOST):
-            if note := end_of(slave, at, goal - at):
+            if note := end_of(slave, at):
                 return note
             last = last_successful_time(slave, at)
             goal = last if at < last < goal else at + (goal - at) / 2.0

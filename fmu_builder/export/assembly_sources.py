@@ -9,7 +9,7 @@ from fmu_builder.export.model_data import (
     constants_file,
     counts,
     element_struct,
-    guarded,
+    header_begin,
     heading,
     large_constants,
     law_sources,
@@ -54,7 +54,7 @@ def _entry(model: AssemblyModel, kind: PartType) -> str:
 
 def _assembly_data(model: AssemblyModel) -> str:
     lines = [
-        *guarded(model, "MODEL_DATA_H"),
+        *header_begin(model),
         f"#define CC_ENTRY(name) {model.name}_##name",
         f"#define CC_PARTS {len(model.parts)}",
         "#define CC_HAS_SAMPLE 0",

@@ -118,7 +118,7 @@ def model_description(model: Model, guid: str) -> bytes:
     variables = etree.SubElement(root, "ModelVariables")
     position = {v.index: i + 1 for i, v in enumerate(visible)}  # FMI counts variables from 1, hidden ones left out
     for v in visible:
-        variables.append(_scalar_variable(model, v, position))
+        variables.append(_scalar_variable(v, position))
     for text in model.texts:
         variables.append(_string_variable(model, text))
     root.append(_structure(model, visible, position))
@@ -182,7 +182,7 @@ def causality(v: Variable) -> dict[str, str]:
     return {"causality": "output" if v.is_output else "local", "variability": variability, "initial": "calculated"}
 
 
-def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etree._Element:
+def _scalar_variable(v: Variable, position: dict[int, int]) -> etree._Element:
     element = etree.Element(
         "ScalarVariable", name=v.name, valueReference=str(v.index), description=v.description, **causality(v)
     )

@@ -36,7 +36,7 @@ def model_data(
     python_place  among the elements of the FMU that are Python"""
     entry = entry or model.name
     lines = [
-        *guarded(model, "MODEL_DATA_H"),
+        *header_begin(model),
         f"#define CC_ENTRY(name) {entry}_##name",
         *([f"#define CC_HOST_ENTRY(name) {host_entry}_##name"] if host_entry else []),
         *_functions(model),
@@ -195,8 +195,8 @@ def _has_headers(folder: Path) -> bool:
     return any(folder.glob("*.h"))
 
 
-def guarded(model: Model, guard: str) -> list[str]:
-    return [heading(model), f"#ifndef {guard}", f"#define {guard}", "", '#include "base/real.h"', ""]
+def header_begin(model: Model) -> list[str]:
+    return [heading(model), "#ifndef MODEL_DATA_H", "#define MODEL_DATA_H", "", '#include "base/real.h"', ""]
 
 
 def element_struct(model: Model) -> list[str]:

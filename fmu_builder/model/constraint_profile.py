@@ -85,7 +85,7 @@ def _by_laws(hold: Table, given: list[str], closed: int, read: Reader) -> Profil
 
 def _graph(points: list[tuple[float, ...]], place: str, read: Reader) -> Profile:
     """A spline y = f(x) with two continuous derivatives."""
-    if not _enough(points, 4, "profile_points", place, read):
+    if not _enough(points, "profile_points", place, read):
         return Profile()
     for (a, _), (b, _) in itertools.pairwise(points):
         if not a < b:
@@ -104,7 +104,7 @@ def _curve(points: list[tuple[float, ...]], closed: int, place: str, read: Reade
     """A spline through points over the length of their chords, of a closed curve periodic."""
     if closed and points[0] != points[-1]:
         points = [*points, points[0]]
-    if not _enough(points, 4, "curve_points", place, read):
+    if not _enough(points, "curve_points", place, read):
         return Profile()
     chords = [math.dist(a, b) for a, b in itertools.pairwise(points)]
     if 0.0 in chords:
@@ -117,10 +117,10 @@ def _curve(points: list[tuple[float, ...]], closed: int, place: str, read: Reade
     return Profile(CURVE, closed=closed, ends=(knots[0], knots[-1]), knots=knots, x=x, y=y)
 
 
-def _enough(points: list[tuple[float, ...]], least: int, key: str, place: str, read: Reader) -> bool:
-    if least <= len(points) <= MOST_POINTS:
+def _enough(points: list[tuple[float, ...]], key: str, place: str, read: Reader) -> bool:
+    if 4 <= len(points) <= MOST_POINTS:
         return True
-    read.problem(place, key, f"has {len(points)} points; {least} to {MOST_POINTS} are allowed")
+    read.problem(place, key, f"has {len(points)} points; 4 to {MOST_POINTS} are allowed")
     return False
 
 

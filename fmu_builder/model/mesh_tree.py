@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from fmu_builder.model.mesh import Floats, Indices, Mesh
 
 WIDTH = 8  # boxes of a node
-_MOST_LEVELS = 8
 BORDER = 0xFFFFFFFF
 HEADER = 64  # bytes, of CcMeshData
 NO_BULGE = 1e-14  # of the size of a mesh: what rounding leaves of a flat triangle

@@ -118,12 +118,12 @@ class Patch:
     control: Array
 
     @staticmethod
-    def from_tables(tables: Mapping[str, Sequence[float]], prefix: str = "surface_") -> Patch:
-        """What `tables` returns, by names with a prefix."""
-        components, columns, closed_u, closed_v = map(int, tables[f"{prefix}patch"])
-        control = np.array(tables[f"{prefix}control"]).reshape(-1, columns, components)
-        u = Direction.from_table(tables[f"{prefix}spans_u"], bool(closed_u))
-        return Patch(u, Direction.from_table(tables[f"{prefix}spans_v"], bool(closed_v)), control)
+    def from_tables(tables: Mapping[str, Sequence[float]]) -> Patch:
+        """What `tables` returns, by names that begin with surface_."""
+        components, columns, closed_u, closed_v = map(int, tables["surface_patch"])
+        control = np.array(tables["surface_control"]).reshape(-1, columns, components)
+        u = Direction.from_table(tables["surface_spans_u"], bool(closed_u))
+        return Patch(u, Direction.from_table(tables["surface_spans_v"], bool(closed_v)), control)
 
     @property
     def components(self) -> int:

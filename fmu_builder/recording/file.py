@@ -87,14 +87,13 @@ class Recording:
             what = "is no recording of calls, or only the beginning of one" if data[:8] == _MAGIC else _NO_RECORDING
             raise InputError(Problem(str(path), what))
         header = _HEADER.unpack_from(data)
-        _, version, self.process, self._rate, self._start, self.date_ns, _, long_of_8, stopped = header
+        _, version, self.process, self._rate, self._start, *_, stopped = header
         if not self._rate:
             raise self._damaged(_RATE_AT, "a clock that stands still, of 0 ticks in a second")
         if version != _VERSION:
             what = f"has version {version} of the format, and this fmu-builder reads {_VERSION}: record it again"
             raise InputError(Problem(str(path), what))
         self.is_whole = not stopped
-        self._long_of_8 = bool(long_of_8)
         self._description = b""
         self.calls: list[Call] = []
         self.messages: list[Message] = []

@@ -63,14 +63,14 @@ def _compiled(platform: str, compiler: Compiler, folder: Path) -> bytes:
         library = folder / f"{one}{PLATFORMS[one].suffix}"
         base = shipped("contact_core") / "base"
         include = [base, base / "freestanding_include"]
-        system = [*_options(one, compiler), "-isystem", str(fmi_headers())]
+        system = [*_options(one), "-isystem", str(fmi_headers())]
         sources = [_HERE / "recorder.c", *_empty_libraries(one, compiler, folder)]  # in this order, for GNU ld
         compile_hosted(sources, library, include, compiler, ["-s", *FREESTANDING, *system], one)
         libraries[machine] = library.read_bytes()
     return merge_universal(libraries) if len(libraries) > 1 else next(iter(libraries.values()))
 
 
-def _options(platform: str, compiler: Compiler) -> list[str]:
+def _options(platform: str) -> list[str]:
     if platform == "win64":
         return ["-lkernel32"]
     if "linux" in platform:

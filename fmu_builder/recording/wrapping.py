@@ -28,7 +28,6 @@ from fmu_builder.recording.library import recorder_library
 
 _CONFIGURATION = ".recorder"
 _DATE = (1980, 1, 1, 0, 0, 0)
-_ENVIRONMENT = "FMU_BUILDER_CALLS"
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def system_svg(graph: SystemGraph) -> str:
     """The picture as SVG; equal systems give equal text."""
     placed = _columns(graph)
     sides = _sides(graph, placed)
-    gaps = _gaps(graph, placed, sides)
+    gaps = _gaps(graph, placed)
     width, height = _place(placed, gaps)
     below = _below(graph)
     needed = _LETTER * max(map(len, (*below, _subtitle(graph)))) + 2 * _MARGIN
@@ -147,9 +147,7 @@ def _texts(flow: Flow) -> str:
     return ", ".join(f"{name} [{unit}]" if unit and unit != "1" else name for name, unit in flow.quantities)
 
 
-def _gaps(
-    graph: SystemGraph, placed: Mapping[str, _Placed], sides: Mapping[tuple[End, End], tuple[bool, bool]]
-) -> dict[int, float]:
+def _gaps(graph: SystemGraph, placed: Mapping[str, _Placed]) -> dict[int, float]:
     """The space on the right of each column, which holds the longest text on a line there."""
     gaps: dict[int, float] = {}
     for cable in graph.cables:

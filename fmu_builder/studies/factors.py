@@ -97,8 +97,8 @@ class Axis:
         raise InputError(Problem(where, none_of(f"{given}{behind}", (f"{one}{behind}" for one in self.cells))))
 
 
-def axes_of(study: CheckedStudy, slaves: Mapping[str, SlaveDescription], listed: bool) -> list[Axis]:
-    """The factors of a study.   listed: the values come from a file.   Raises InputError with every problem found."""
+def axes_of(study: CheckedStudy, slaves: Mapping[str, SlaveDescription]) -> list[Axis]:
+    """The factors of a study.   Raises InputError with every problem found."""
     problems: list[Problem] = []
     axes = []
     for name, factor in study.factors.items():

@@ -56,7 +56,7 @@ def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
         study = read_study(path)
         scenario = _scenario(study)
         system = system_of(scenario)
-        axes = axes_of(study, system.slaves, study.plan.kind == "list")
+        axes = axes_of(study, system.slaves)
         plan = plan_of(study, axes, yes)
         problems = [*_experiment_problems(study, scenario, axes), *_law_problems(study, scenario, system, axes)]
         limit: float | None = None

@@ -45,7 +45,6 @@ class Place:
     element: str
     names: tuple[str, ...]
     body: str
-    body_names: tuple[str, ...]
     velocities: tuple[str, ...]
 
 
@@ -179,4 +178,4 @@ def _place(name: str, names: tuple[str, ...], speeds: tuple[str, ...], wiring: W
     bodies = {node[0] for sources in given for node in sources}
     if len(bodies) == 1 and all(len(sources) == 1 for sources in given):
         nodes = [sources[0][1] for sources in given]
-        yield Place(name, names, bodies.pop(), tuple(nodes[: len(names)]), tuple(nodes[len(names) :]))
+        yield Place(name, names, bodies.pop(), tuple(nodes[len(names) :]))

@@ -166,7 +166,7 @@ def step_ended(slave: Slave, status: int, time: float, step: float) -> str | Non
     """As `do_step`, of a step that answered this status."""
     if status == DISCARD:
         slave.status = DISCARD
-        if note := end_of(slave, time, step):
+        if note := end_of(slave, time):
             return note
         raise not_made(slave, time, step)
     if note := slave.interrupted(time):

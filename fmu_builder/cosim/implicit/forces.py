@@ -103,7 +103,7 @@ class Gradient:
             made_up = min(max(debt, -most), most) * (1.0 - turning)
             s = min(max(-stored / work, 0.0), LARGEST) * (1.0 + (made_up / stored if stored else 0.0))
         if self._is_lossless(start) and self._is_lossless(end) and self._is_lossless(self._across(look, start, end)):
-            return self._elastic(s * e, s * work + stored + debt, start, end)
+            return self._elastic(s * e, s * work + stored + debt, end)
         if not self._is_proportional(look, start, end):
             losses = (start.force - E0 + end.force - E1) / 2.0
             return StepForce(s * e + losses, s * work + stored + debt)
@@ -113,7 +113,7 @@ class Gradient:
     def _dot(self, a: Vector, b: Vector) -> float:
         return dot(a * self.metric, b)
 
-    def _elastic(self, force: Vector, debt: float, start: End, end: End) -> StepForce:
+    def _elastic(self, force: Vector, debt: float, end: End) -> StepForce:
         return StepForce(force, debt if end.energy else 0.0)
 
     def _is_lossless(self, end: End) -> bool:

@@ -118,7 +118,7 @@ class Step(Operation):
         if status == DISCARD:
             if self.parted is not None:
                 return self.parted.make(begin, self.step)
-            if note := end_of(self.slave, begin, self.step):
+            if note := end_of(self.slave, begin):
                 return note
             raise refused(self.slave, begin, self.step)
         if note := self.slave.interrupted(begin):

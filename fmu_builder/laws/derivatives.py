@@ -15,6 +15,8 @@ from fractions import Fraction
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.laws.check import constant_of
+from fmu_builder.laws.forms import MOST_NODES
+from fmu_builder.laws.made_nodes import NOWHERE, ONE, ZERO, fraction, powered
 from fmu_builder.laws.shared import walk_once
 from fmu_builder.laws.tree import (
     Argument,
@@ -26,12 +28,9 @@ from fmu_builder.laws.tree import (
     Name,
     Negative,
     Number,
-    Place,
 )
 
-_NOWHERE = Place(1, 1)
-_ZERO, _ONE, _TWO = (Number(_NOWHERE, value, None) for value in (0.0, 1.0, 2.0))
-MOST_NODES = 20_000
+_TWO = Number(NOWHERE, 2.0, None)
 
 
 def derivative(expression: Expression, argument: str, where: str) -> Expression:
@@ -56,48 +55,48 @@ def _is(node: Expression, value: float) -> bool:
 
 
 def _sum(a: Expression, b: Expression) -> Expression:
-    return b if _is(a, 0.0) else a if _is(b, 0.0) else Binary(_NOWHERE, "+", a, b)
+    return b if _is(a, 0.0) else a if _is(b, 0.0) else Binary(NOWHERE, "+", a, b)
 
 
 def _difference(a: Expression, b: Expression) -> Expression:
-    return a if _is(b, 0.0) else _negative(b) if _is(a, 0.0) else Binary(_NOWHERE, "-", a, b)
+    return a if _is(b, 0.0) else _negative(b) if _is(a, 0.0) else Binary(NOWHERE, "-", a, b)
 
 
 def _negative(a: Expression) -> Expression:
-    return a if _is(a, 0.0) else Negative(_NOWHERE, a)
+    return a if _is(a, 0.0) else Negative(NOWHERE, a)
 
 
 def _product(a: Expression, b: Expression) -> Expression:
     if _is(a, 0.0) or _is(b, 0.0):
-        return _ZERO
-    return b if _is(a, 1.0) else a if _is(b, 1.0) else Binary(_NOWHERE, "*", a, b)
+        return ZERO
+    return b if _is(a, 1.0) else a if _is(b, 1.0) else Binary(NOWHERE, "*", a, b)
 
 
 def _quotient(a: Expression, b: Expression) -> Expression:
-    return a if _is(a, 0.0) or _is(b, 1.0) else Binary(_NOWHERE, "/", a, b)
+    return a if _is(a, 0.0) or _is(b, 1.0) else Binary(NOWHERE, "/", a, b)
 
 
 def _call(name: str, *arguments: Expression) -> Expression:
-    return Call(_NOWHERE, name, arguments)
+    return Call(NOWHERE, name, arguments)
 
 
 def _square(a: Expression) -> Expression:
-    return Binary(_NOWHERE, "^", a, _TWO)
+    return Binary(NOWHERE, "^", a, _TWO)
 
 
 _BY_FIRST: dict[str, Callable[[Expression], Expression]] = {  # functions of one argument
     "sin": lambda a: _call("cos", a),
     "cos": lambda a: _negative(_call("sin", a)),
-    "tan": lambda a: _sum(_ONE, _square(_call("tan", a))),
-    "asin": lambda a: _quotient(_ONE, _call("sqrt", _difference(_ONE, _square(a)))),
-    "acos": lambda a: _negative(_quotient(_ONE, _call("sqrt", _difference(_ONE, _square(a))))),
-    "atan": lambda a: _quotient(_ONE, _sum(_ONE, _square(a))),
+    "tan": lambda a: _sum(ONE, _square(_call("tan", a))),
+    "asin": lambda a: _quotient(ONE, _call("sqrt", _difference(ONE, _square(a)))),
+    "acos": lambda a: _negative(_quotient(ONE, _call("sqrt", _difference(ONE, _square(a))))),
+    "atan": lambda a: _quotient(ONE, _sum(ONE, _square(a))),
     "exp": lambda a: _call("exp", a),
-    "log": lambda a: _quotient(_ONE, a),
-    "tanh": lambda a: _difference(_ONE, _square(_call("tanh", a))),
-    "sqrt": lambda a: _quotient(_ONE, _product(_TWO, _call("sqrt", a))),
+    "log": lambda a: _quotient(ONE, a),
+    "tanh": lambda a: _difference(ONE, _square(_call("tanh", a))),
+    "sqrt": lambda a: _quotient(ONE, _product(_TWO, _call("sqrt", a))),
     "abs": lambda a: _call("sign", a),
-    "sign": lambda a: _ZERO,
+    "sign": lambda a: ZERO,
 }
 _OTHERS = ("min", "max", "atan2", "pow")
 
@@ -119,14 +118,14 @@ def _derivative(node: Expression, x: _By) -> Expression:
 def _derivative_of(node: Expression, x: _By) -> Expression:
     match node:
         case Number() | Name():
-            return _ZERO
+            return ZERO
         case Argument():
-            return _ONE if node.name == x.name else _ZERO
+            return ONE if node.name == x.name else ZERO
         case Negative():
             return _negative(_derivative(node.operand, x))
         case Branch():
             value, other = _derivative(node.value, x), _derivative(node.other, x)
-            return value if _is(value, 0.0) and _is(other, 0.0) else Branch(_NOWHERE, node.condition, value, other)
+            return value if _is(value, 0.0) and _is(other, 0.0) else Branch(NOWHERE, node.condition, value, other)
         case Binary(operator="^"):
             return _of_power(node.left, node.right, x)
         case Binary():
@@ -135,15 +134,15 @@ def _derivative_of(node: Expression, x: _By) -> Expression:
             return _of_power(node.arguments[0], node.arguments[1], x)
         case Call(name="min" | "max"):
             a, b = node.arguments  # as C does: the second where it is smaller, or larger
-            condition = Comparison(_NOWHERE, "<" if node.name == "min" else ">", b, a)
-            return _derivative(Branch(_NOWHERE, condition, b, a), x)
+            condition = Comparison(NOWHERE, "<" if node.name == "min" else ">", b, a)
+            return _derivative(Branch(NOWHERE, condition, b, a), x)
         case Call(name="atan2"):
             y, z = node.arguments
             above = _difference(_product(z, _derivative(y, x)), _product(y, _derivative(z, x)))
             return _quotient(above, _sum(_square(y), _square(z)))
         case Call():
             inner = _derivative(node.arguments[0], x)
-            return _ZERO if _is(inner, 0.0) else _product(_BY_FIRST[node.name](node.arguments[0]), inner)
+            return ZERO if _is(inner, 0.0) else _product(_BY_FIRST[node.name](node.arguments[0]), inner)
 
 
 def _of_binary(node: Binary, x: _By) -> Expression:
@@ -161,26 +160,17 @@ def _of_binary(node: Binary, x: _By) -> Expression:
 
 def _of_power(base: Expression, exponent: Expression, x: _By) -> Expression:
     inner, of_exponent = _derivative(base, x), _derivative(exponent, x)
-    fraction = constant_of(exponent)
-    if fraction is not None:
-        power = Number(_NOWHERE, float(fraction.numerator), None)
-        scale: Expression = power
-        if fraction.denominator != 1:
-            scale = Binary(_NOWHERE, "/", power, Number(_NOWHERE, float(fraction.denominator), None))
-        return _product(_product(scale, _lower(base, fraction - 1)), inner)
-    whole = Binary(_NOWHERE, "^", base, exponent)
-    grown = _product(of_exponent, _call("log", base)) if not _is(of_exponent, 0.0) else _ZERO
+    power = constant_of(exponent)
+    if power is not None:
+        return _product(_product(fraction(power), _lower(base, power - 1)), inner)
+    whole = Binary(NOWHERE, "^", base, exponent)
+    grown = _product(of_exponent, _call("log", base)) if not _is(of_exponent, 0.0) else ZERO
     moved = _quotient(_product(exponent, inner), base)
     return _product(whole, _sum(grown, moved))
 
 
 def _lower(base: Expression, power: Fraction) -> Expression:
     if power == 0:
-        return _ONE
-    if power == 1:
-        return base
-    size: Expression = Number(_NOWHERE, float(abs(power.numerator)), None)
-    if power.denominator != 1:
-        size = Binary(_NOWHERE, "/", size, Number(_NOWHERE, float(power.denominator), None))
-    raised = base if size == Number(_NOWHERE, 1.0, None) else Binary(_NOWHERE, "^", base, size)
-    return raised if power > 0 else _quotient(_ONE, raised)
+        return ONE
+    raised = powered(base, abs(power))
+    return raised if power > 0 else _quotient(ONE, raised)

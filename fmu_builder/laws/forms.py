@@ -10,6 +10,7 @@ from fractions import Fraction
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.laws.check import constant_of
 from fmu_builder.laws.definitions import LawFunction, Laws
+from fmu_builder.laws.made_nodes import NOWHERE, ONE, ZERO, as_branch, powered
 from fmu_builder.laws.shared import Shapes, bottom_up, walk_once, written_size
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import (
@@ -22,17 +23,15 @@ from fmu_builder.laws.tree import (
     Negative,
     Node,
     Number,
-    Place,
     children,
     substituted,
     with_parts,
 )
 
 SIDE = "side of "  # a call of "side of f", f a table: changes its sign at every point of the table
-MOST_NODES = 20_000
+MOST_NODES = 20_000  # different ones, of a law or its derivative
 MOST_DEEP = 200  # nested operators; Python and C compilers handle them by recursion
 MOST_KINKS = 64
-_NOWHERE = Place(1, 1)
 
 
 def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
@@ -40,7 +39,7 @@ def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
 
     Raises InputError if that is too large or too deep."""
     if isinstance(law.body, LawTable):
-        return Call(_NOWHERE, law.name, (Argument(_NOWHERE, law.parameters[0][0]),))
+        return Call(NOWHERE, law.name, (Argument(NOWHERE, law.parameters[0][0]),))
     # each after those it calls, so that nothing here recurses through calls
     called = {
         name: (tuple(parameter for parameter, _ in function.parameters), function.body)
@@ -166,15 +165,15 @@ def kinks(expression: Expression, laws: Laws, where: str) -> tuple[Expression, .
 def _kinks_of(node: Node, laws: Laws) -> tuple[Expression, ...]:
     match node:
         case Comparison(operator="<" | ">="):
-            return (Binary(_NOWHERE, "-", node.right, node.left),)
+            return (Binary(NOWHERE, "-", node.right, node.left),)
         case Comparison():
-            return (Binary(_NOWHERE, "-", node.left, node.right),)
+            return (Binary(NOWHERE, "-", node.left, node.right),)
         case Call(name="min" | "max"):
-            return (Binary(_NOWHERE, "-", *node.arguments),)
+            return (Binary(NOWHERE, "-", *node.arguments),)
         case Call(name="abs" | "sign"):
             return node.arguments
         case Call() if node.name in laws.functions:
-            return (Call(_NOWHERE, SIDE + node.name, node.arguments),)
+            return (Call(NOWHERE, SIDE + node.name, node.arguments),)
     return ()
 
 
@@ -195,7 +194,6 @@ class _Follows:
 # ---- integral --------------------------------------------------------------------------------------------------------
 
 _Term = tuple[Expression, Fraction]  # coefficient and power of the argument
-_ONE = Number(_NOWHERE, 1.0, None)
 _MOST_TERMS = 16
 _LARGEST_INTEGRAL = 2000  # nodes; quadrature is faster than more, and chains double with every condition
 MEANS = ("exp", "sin", "cos", "tanh")
@@ -236,11 +234,11 @@ def _integral_of(node: Expression, x: _Variable) -> Expression | None:
     match node:
         case Negative():
             area = _integral(node.operand, x)
-            return None if area is None else Negative(_NOWHERE, area)
+            return None if area is None else Negative(NOWHERE, area)
         case Branch():
             return _chain_integral(node, x)
         case Call(name="min" | "max" | "abs"):
-            return _chain_integral(_as_branch(node), x)
+            return _chain_integral(as_branch(node), x)
         case Call():
             return _integral_of_call(node, x)
         case Binary(operator="+" | "-"):
@@ -260,9 +258,10 @@ def _integral_of_terms(terms: list[_Term], x: _Variable) -> Expression | None:
         return None
     total: Expression | None = None
     for coefficient, power in terms:
-        raised = _powered(Argument(_NOWHERE, x.name), power + 1)
-        part = Binary(_NOWHERE, "*", Binary(_NOWHERE, "/", coefficient, _number(power + 1)), raised)
-        total = part if total is None else Binary(_NOWHERE, "+", total, part)
+        raised = powered(Argument(NOWHERE, x.name), power + 1)
+        divided = Binary(NOWHERE, "/", coefficient, Number(NOWHERE, float(power + 1), None))
+        part = Binary(NOWHERE, "*", divided, raised)
+        total = part if total is None else Binary(NOWHERE, "+", total, part)
     return total
 
 
@@ -275,24 +274,24 @@ def _integral_of_call(call: Call, x: _Variable) -> Expression | None:
     if line is None or (line[1] is not None and call.name == "tanh"):
         return None
     slope, c = line
-    u = Binary(_NOWHERE, "*", slope, Argument(_NOWHERE, x.name))
+    u = Binary(NOWHERE, "*", slope, Argument(NOWHERE, x.name))
 
     def mean(name: str) -> Expression:
-        return Call(_NOWHERE, MEAN + name, (u,))
+        return Call(NOWHERE, MEAN + name, (u,))
 
     def times(name: str, other: str) -> Expression:
         assert c is not None
-        return Binary(_NOWHERE, "*", Call(_NOWHERE, name, (c,)), mean(other))
+        return Binary(NOWHERE, "*", Call(NOWHERE, name, (c,)), mean(other))
 
     if c is None:
         found = mean(call.name)
     elif call.name == "exp":
         found = times("exp", "exp")
     elif call.name == "sin":
-        found = Binary(_NOWHERE, "+", times("cos", "sin"), times("sin", "cos"))
+        found = Binary(NOWHERE, "+", times("cos", "sin"), times("sin", "cos"))
     else:
-        found = Binary(_NOWHERE, "-", times("cos", "cos"), times("sin", "sin"))
-    return Binary(_NOWHERE, "*", Argument(_NOWHERE, x.name), found)
+        found = Binary(NOWHERE, "-", times("cos", "cos"), times("sin", "sin"))
+    return Binary(NOWHERE, "*", Argument(NOWHERE, x.name), found)
 
 
 def _line(node: Expression, x: _Variable) -> tuple[Expression, Expression | None] | None:
@@ -302,18 +301,8 @@ def _line(node: Expression, x: _Variable) -> tuple[Expression, Expression | None
         return None
     sums: dict[Fraction, Expression] = {}
     for coefficient, power in terms:
-        sums[power] = Binary(_NOWHERE, "+", sums[power], coefficient) if power in sums else coefficient
+        sums[power] = Binary(NOWHERE, "+", sums[power], coefficient) if power in sums else coefficient
     return sums[Fraction(1)], sums.get(Fraction(0))
-
-
-def _as_branch(call: Call) -> Branch:
-    first = call.arguments[0]
-    if call.name == "abs":
-        zero = Number(_NOWHERE, 0.0, None)
-        return Branch(_NOWHERE, Comparison(_NOWHERE, "<", first, zero), Negative(_NOWHERE, first), first)
-    second = call.arguments[1]
-    condition = Comparison(_NOWHERE, ">" if call.name == "max" else "<", first, second)
-    return Branch(_NOWHERE, condition, first, second)
 
 
 def _chain_integral(branch: Branch, x: _Variable) -> Expression | None:
@@ -325,29 +314,28 @@ def _chain_integral(branch: Branch, x: _Variable) -> Expression | None:
     condition = branch.condition
     if not isinstance(condition, Comparison) or condition.operator not in ("<", "<=", ">", ">="):
         return None
-    line = _line(Binary(_NOWHERE, "-", condition.left, condition.right), x)
+    line = _line(Binary(NOWHERE, "-", condition.left, condition.right), x)
     if line is None:
         return None
     slope, c = line
-    bound = Negative(_NOWHERE, Binary(_NOWHERE, "/", c, slope)) if c is not None else Number(_NOWHERE, 0.0, None)
-    zero = Number(_NOWHERE, 0.0, None)
+    bound = Negative(NOWHERE, Binary(NOWHERE, "/", c, slope)) if c is not None else ZERO
     less = condition.operator[0] == "<"
     rising, falling = (_joined(below, value, other, bound, x) for below in (less, not less))
     if _sign(slope) is not None:
         return rising if _sign(slope) == 1 else falling
-    level = Branch(_NOWHERE, replace(condition, left=c or zero, right=zero), value, other)
-    not_rising = Branch(_NOWHERE, Comparison(_NOWHERE, "<", slope, zero), falling, level)
-    return Branch(_NOWHERE, Comparison(_NOWHERE, ">", slope, zero), rising, not_rising)
+    level = Branch(NOWHERE, replace(condition, left=c or ZERO, right=ZERO), value, other)
+    not_rising = Branch(NOWHERE, Comparison(NOWHERE, "<", slope, ZERO), falling, level)
+    return Branch(NOWHERE, Comparison(NOWHERE, ">", slope, ZERO), rising, not_rising)
 
 
 def _joined(below: bool, value: Expression, other: Expression, bound: Expression, x: _Variable) -> Expression:
     """The integral of a chain from those of its branches, the first of which holds below the bound, else above it:
     A(x) below, A(c) + B(x) - B(c) above, with c >= 0."""
     first, second = (value, other) if below else (other, value)
-    c = Call(_NOWHERE, "max", (bound, Number(_NOWHERE, 0.0, None)))
+    c = Call(NOWHERE, "max", (bound, ZERO))
     at_c = [_expression(one, {x.name: c}) for one in (first, second)]
-    above = Binary(_NOWHERE, "+", at_c[0], Binary(_NOWHERE, "-", second, at_c[1]))
-    return Branch(_NOWHERE, Comparison(_NOWHERE, "<", Argument(_NOWHERE, x.name), c), first, above)
+    above = Binary(NOWHERE, "+", at_c[0], Binary(NOWHERE, "-", second, at_c[1]))
+    return Branch(NOWHERE, Comparison(NOWHERE, "<", Argument(NOWHERE, x.name), c), first, above)
 
 
 def _sign(node: Expression) -> int | None:
@@ -378,21 +366,8 @@ def integral_below(expression: Expression, x: str) -> Expression | None:
             exponent = constant_of(node.right)
             if exponent is None or exponent.denominator != 1:
                 return None
-    negative = Negative(_NOWHERE, Argument(_NOWHERE, x))
-    return integral(Negative(_NOWHERE, _expression(expression, {x: negative})), x)
-
-
-def _number(value: Fraction) -> Expression:
-    return Number(_NOWHERE, float(value), None)
-
-
-def _powered(base: Expression, power: Fraction) -> Expression:
-    if power == 1:
-        return base
-    exponent: Expression = Number(_NOWHERE, float(power.numerator), None)
-    if power.denominator != 1:
-        exponent = Binary(_NOWHERE, "/", exponent, Number(_NOWHERE, float(power.denominator), None))
-    return Binary(_NOWHERE, "^", base, exponent)
+    negative = Negative(NOWHERE, Argument(NOWHERE, x))
+    return integral(Negative(NOWHERE, _expression(expression, {x: negative})), x)
 
 
 def _terms(node: Expression, x: _Variable) -> list[_Term] | None:
@@ -406,13 +381,13 @@ def _terms_of(node: Expression, x: _Variable) -> list[_Term] | None:
         return [(node, Fraction(0))]
     match node:
         case Argument():
-            return [(_ONE, Fraction(1))]
+            return [(ONE, Fraction(1))]
         case Negative():
-            return _each(_terms(node.operand, x), lambda c, p: (Negative(_NOWHERE, c), p))
+            return _each(_terms(node.operand, x), lambda c, p: (Negative(NOWHERE, c), p))
         case Binary(operator="+" | "-"):
             left, right = _terms(node.left, x), _terms(node.right, x)
             if node.operator == "-":
-                right = _each(right, lambda c, p: (Negative(_NOWHERE, c), p))
+                right = _each(right, lambda c, p: (Negative(NOWHERE, c), p))
             if left is None or right is None or len(left) + len(right) > _LARGEST_INTEGRAL:
                 return None
             return left + right
@@ -438,11 +413,11 @@ def _product_terms(node: Binary, x: _Variable) -> list[_Term] | None:
     if node.operator == "/" and len(right) > 1:
         return None
     sign = 1 if node.operator == "*" else -1
-    return [(Binary(_NOWHERE, node.operator, a, b), p + sign * q) for a, p in left for b, q in right]
+    return [(Binary(NOWHERE, node.operator, a, b), p + sign * q) for a, p in left for b, q in right]
 
 
 def _power_terms(base: Expression, exponent: Fraction | None, x: _Variable) -> list[_Term] | None:
     terms = _terms(base, x)
     if terms is None or exponent is None or len(terms) > 1:
         return None
-    return [(_powered(coefficient, exponent), power * exponent) for coefficient, power in terms]
+    return [(powered(coefficient, exponent), power * exponent) for coefficient, power in terms]

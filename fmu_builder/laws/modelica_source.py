@@ -19,6 +19,7 @@ from fmu_builder.laws.check import constant_of
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.dimensions import Dimension, dimension_of, si_name
 from fmu_builder.laws.forms import SIDE, inlined, kinks
+from fmu_builder.laws.made_nodes import NOWHERE, as_branch
 from fmu_builder.laws.numeric import Evaluation, Values, scalar_values
 from fmu_builder.laws.shared import walk_once, written_size
 from fmu_builder.laws.tables import LawTable
@@ -35,7 +36,6 @@ from fmu_builder.laws.tree import (
     Negative,
     Node,
     Number,
-    Place,
     substituted,
     walk,
 )
@@ -43,8 +43,6 @@ from fmu_builder.units import parse_unit
 
 MOST_WRITTEN_OUT = 2000  # nodes of an equation; of a larger law it is a call, whose kinks are not located
 MOST_LOCATED = 100  # points of a table of which the kinks are located
-_NOWHERE = Place(1, 1)
-_ZERO = Number(_NOWHERE, 0.0, None)
 
 # how tightly an expression holds together
 _IF, _OR, _AND, _NOT, _RELATION, _SUM, _PRODUCT, _POWER, _PRIMARY = range(9)
@@ -196,7 +194,7 @@ class _Printer:
         if node.name in self.laws.functions:
             return self._law(node, located)
         if located and node.name in ("min", "max", "abs", "sign"):
-            return self._branch(_as_branch(node), node.name != "sign")
+            return self._branch(as_branch(node), node.name != "sign")
         return f"{node.name}({', '.join(self.text(one, _IF) for one in node.arguments)})", _PRIMARY
 
     def _law(self, node: Call, located: bool) -> tuple[str, int]:
@@ -256,19 +254,6 @@ def _is_whole(exponent: Expression) -> bool:
 
 def _with(body: Expression, given: Mapping[str, Expression]) -> Expression:
     return substituted(body, lambda one: given.get(one.name) if isinstance(one, Argument) else None)
-
-
-def _as_branch(call: Call) -> Branch:
-    """min, max, abs and sign as conditions."""
-    first = call.arguments[0]
-    if call.name == "abs":
-        return Branch(_NOWHERE, Comparison(_NOWHERE, "<", first, _ZERO), Negative(_NOWHERE, first), first)
-    if call.name == "sign":
-        one = Number(_NOWHERE, 1.0, None)
-        below = Branch(_NOWHERE, Comparison(_NOWHERE, "<", first, _ZERO), Negative(_NOWHERE, one), _ZERO)
-        return Branch(_NOWHERE, Comparison(_NOWHERE, ">", first, _ZERO), one, below)
-    second = call.arguments[1]
-    return Branch(_NOWHERE, Comparison(_NOWHERE, "<" if call.name == "min" else ">", first, second), first, second)
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
@@ -382,7 +367,7 @@ def _agree(
 
         return value
 
-    side = at(Binary(_NOWHERE, "-", condition.left, condition.right))
+    side = at(Binary(NOWHERE, "-", condition.left, condition.right))
     zero, slope = side(0.0), side(1.0) - side(0.0)
     bend = max(abs(side(x) - zero - x * slope) for x in (-3.0, -1.0, 2.0))
     if slope == 0.0 or not bend <= _EQUAL * (abs(zero) + abs(slope)):

@@ -100,17 +100,7 @@ def model_description(model: Model, guid: str) -> bytes:
     visible = [v for v in model.variables if not v.hidden]
     add_units(root, visible)
     _enumerations(root, visible)
-    categories = etree.SubElement(root, "LogCategories")
-    for name, description in log_categories(model).items():
-        etree.SubElement(categories, "Category", name=name, description=description)
-    etree.SubElement(
-        root,
-        "DefaultExperiment",
-        startTime="0.0",
-        stopTime=number(model.experiment.stop),
-        tolerance=number(model.experiment.tolerance),
-        stepSize=number(model.experiment.step),
-    )
+    add_log_and_experiment(root, model, 2)
     if isinstance(model, ElementModel) and model.recipe.drawing:
         tool = etree.SubElement(etree.SubElement(root, "VendorAnnotations"), "Tool", name="fmu-builder")
         drawing = {key: value_text(value) for key, value in model.recipe.drawing.items()}  # type: ignore[arg-type]
@@ -145,6 +135,20 @@ def add_units(root: etree._Element, variables: Iterable[Variable]) -> None:
             if offset:
                 attributes["offset"] = number(offset)
             etree.SubElement(unit, "DisplayUnit", **attributes)
+
+
+def add_log_and_experiment(root: etree._Element, model: Model, fmi: Fmi) -> None:
+    categories = etree.SubElement(root, "LogCategories")
+    for name, description in log_categories(model, fmi).items():
+        etree.SubElement(categories, "Category", name=name, description=description)
+    etree.SubElement(
+        root,
+        "DefaultExperiment",
+        startTime="0.0",
+        stopTime=number(model.experiment.stop),
+        tolerance=number(model.experiment.tolerance),
+        stepSize=number(model.experiment.step),
+    )
 
 
 def _enumerations(root: etree._Element, variables: Iterable[Variable]) -> None:

@@ -8,6 +8,7 @@ from lxml import etree
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.description import (
+    add_log_and_experiment,
     add_units,
     causality,
     check_against_schema,
@@ -22,7 +23,6 @@ from fmu_builder.export.description import (
     type_attributes,
 )
 from fmu_builder.export.fmi3_variables import INDICATORS, Fmi3Variable, fmi3_variables
-from fmu_builder.export.model_tables import log_categories
 from fmu_builder.model.clocks import Clock
 from fmu_builder.model.declaration import value_text
 from fmu_builder.model.model import ElementModel, Model, Variable
@@ -71,17 +71,7 @@ def model_description_fmi3(model: Model, token: str) -> bytes:
     variables = fmi3_variables(model)
     add_units(root, [v for one in variables for v in one.scalars])
     _enumerations(root, variables)
-    categories = etree.SubElement(root, "LogCategories")
-    for name, description in log_categories(model, 3).items():
-        etree.SubElement(categories, "Category", name=name, description=description)
-    etree.SubElement(
-        root,
-        "DefaultExperiment",
-        startTime="0.0",
-        stopTime=number(model.experiment.stop),
-        tolerance=number(model.experiment.tolerance),
-        stepSize=number(model.experiment.step),
-    )
+    add_log_and_experiment(root, model, 3)
     group = etree.SubElement(root, "ModelVariables")
     for one in variables:
         group.append(_variable(one))

@@ -6,7 +6,7 @@ import functools
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import fmpy
@@ -192,17 +192,27 @@ def _build_schema() -> etree.XMLSchema:
     return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3BuildDescription.xsd"))
 
 
-def _build_description(fmu: Fmu) -> Iterator[Found]:
-    if _BUILD not in fmu.names:
-        return
+def _valid(
+    fmu: Fmu, name: str, schema_of: Callable[[], etree.XMLSchema]
+) -> Generator[Found, None, etree._Element | None]:
+    """Yields the faults of an XML file; returns its root, None where it has any or there is no such file."""
+    if name not in fmu.names:
+        return None
     try:
-        root = parsed(fmu.read(_BUILD), _BUILD)
+        root = parsed(fmu.read(name), name)
     except InputError as error:
-        yield from (Found(problem.what, file=_BUILD) for problem in error.problems)
-        return
-    schema = _build_schema()
-    if not schema.validate(root):
-        yield from (Found(str(one.message), one.line, _BUILD) for one in schema.error_log)
+        yield from (Found(problem.what, file=name) for problem in error.problems)
+        return None
+    schema = schema_of()
+    if schema.validate(root):
+        return root
+    yield from (Found(str(one.message), one.line, name) for one in schema.error_log)
+    return None
+
+
+def _build_description(fmu: Fmu) -> Iterator[Found]:
+    root = yield from _valid(fmu, _BUILD, _build_schema)
+    if root is None:
         return
     for one in root.iterfind("BuildConfiguration"):
         if fmu.identifiers and one.get("modelIdentifier") not in fmu.identifiers:
@@ -232,16 +242,8 @@ def _icon(fmu: Fmu) -> Iterator[Found]:
 
 
 def _terminals(fmu: Fmu) -> Iterator[Found]:
-    if TERMINALS not in fmu.names:
-        return
-    try:
-        root = parsed(fmu.read(TERMINALS), TERMINALS)
-    except InputError as error:
-        yield from (Found(problem.what, file=TERMINALS) for problem in error.problems)
-        return
-    schema = terminals_schema()
-    if not schema.validate(root):
-        yield from (Found(str(one.message), one.line, TERMINALS) for one in schema.error_log)
+    root = yield from _valid(fmu, TERMINALS, terminals_schema)
+    if root is None:
         return
     names = {one.get("name") for one in fmu.root.iterfind("ModelVariables/ScalarVariable")}
     for one in root.iter("TerminalMemberVariable"):

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 
 from fmu_builder.check.document import Scalar
-from fmu_builder.check.trial import ERROR, Trial, Values, family, references, state_functions, status_name
+from fmu_builder.check.trial import ERROR, Trial, Values, family, references, state_functions
 from fmu_builder.errors import listed
-from fmu_builder.export.smoke import Refused
+from fmu_builder.export.smoke import Refused, status_name
 
 _STEPS = 10
 _SHOWN = 4  # variables in a finding

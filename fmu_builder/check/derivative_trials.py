@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double, c_int, c_size_t
 
 from fmu_builder.check.document import Scalar
-from fmu_builder.check.trial import Probe, Trial, references, status_name
+from fmu_builder.check.trial import Probe, Trial, references
 from fmu_builder.errors import listed
-from fmu_builder.export.smoke import MODEL_EXCHANGE, EventInfo, Refused
+from fmu_builder.export.smoke import MODEL_EXCHANGE, EventInfo, Refused, status_name
 
 _STEPS = 10
 _SHOWN = 4  # variables in a finding

@@ -10,20 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fmu_builder.check.document import Fmu, Scalar
-from fmu_builder.export.smoke import CO_SIMULATION, MODEL_EXCHANGE, Instance, Refused, Unpacked
+from fmu_builder.export.smoke import CO_SIMULATION, MODEL_EXCHANGE, Instance, Refused, Unpacked, status_name
 
 ERROR, FATAL, PENDING = 3, 4, 5
-STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 _C_TYPES: dict[str, Any] = {"Real": c_double, "Integer": c_int, "Boolean": c_int, "String": c_char_p}
 Values = tuple[float | bytes | None, ...]
 
 
 class FatalError(Exception):
     """A call was answered with fmi2Fatal, after which none may follow."""
-
-
-def status_name(status: int) -> str:
-    return STATUS[status] if 0 <= status < len(STATUS) else str(status)
 
 
 def family(v: Scalar) -> str:

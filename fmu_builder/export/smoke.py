@@ -30,6 +30,7 @@ CALL = "smoke: "  # begins the line printed before each call, so that a crash ca
 END = "the end"  # in the place of a call: the FMU did not end the process before
 STEPS = 10
 MODEL_EXCHANGE, CO_SIMULATION = 0, 1
+STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 
 _Logger = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)  # arguments of the message: not read
 _Allocate = ctypes.CFUNCTYPE(c_void_p, c_size_t, c_size_t)
@@ -46,6 +47,10 @@ class _Callbacks(ctypes.Structure):
         ("stepFinished", c_void_p),
         ("componentEnvironment", c_void_p),
     )
+
+
+def status_name(status: int) -> str:
+    return STATUS[status] if 0 <= status < len(STATUS) else str(status)
 
 
 def callback_functions(log: Callable[..., None]) -> _Callbacks:
@@ -172,8 +177,7 @@ class Instance:
     def call(self, name: str, *arguments: object, note: str = "") -> None:
         status = self.status(name, *arguments, note=note)
         if status > 1:
-            answer = {2: "fmi2Discard", 3: "fmi2Error", 4: "fmi2Fatal", 5: "fmi2Pending"}.get(status, str(status))
-            raise Refused(f"{name}{note} answered {answer}")
+            raise Refused(f"{name}{note} answered {status_name(status)}")
 
     def begin(self) -> None:
         self.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(0.0), c_int(0), c_double(0.0))

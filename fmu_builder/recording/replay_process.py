@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fmu_builder.check.document import Description
-from fmu_builder.check.trial import status_name
-from fmu_builder.export.smoke import EventInfo, callback_functions
+from fmu_builder.export.smoke import EventInfo, callback_functions, status_name
 from fmu_builder.recording.file import Call, Recording
 from fmu_builder.recording.functions import EVENT_FLAGS
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fmu_builder.check.trial import STATUS, status_name
 from fmu_builder.errors import InputError, Problem, did_you_mean, listed
+from fmu_builder.export.smoke import STATUS, status_name
 from fmu_builder.recording.fields import Value
 from fmu_builder.recording.file import Call, Message, Recording
 from fmu_builder.recording.functions import BY_NAME, EVENT_FLAGS

@@ -34,117 +34,169 @@ NAME_RULE = "a name consists of letters, digits and _, at most one dot, and is n
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)?")
 
 
+_Fault = tuple[str, str, str]  # table, name, what is wrong
+
+
 def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
-    problems: list[Problem] = []
-    sizes = {name for name, entry in declaration.structure.items() if entry.is_size}
+    rules = (
+        _name_faults,
+        _variable_faults,
+        clock_problems,
+        _text_faults,
+        _indicator_faults,
+        _slot_faults,
+        _port_faults,
+        _structure_faults,
+        _when_faults,
+    )
+    faults = [fault for rule in rules for fault in rule(declaration)]
+    problems = [Problem(f"{path}: [{table}] {name}", what) for table, name, what in faults]
+    return problems or list(_variant_problems(path, declaration))
 
-    def add(table: str, name: str, what: str) -> None:
-        problems.append(Problem(f"{path}: [{table}] {name}", what))
 
+def _sizes(declaration: Declaration) -> set[str]:
+    return {name for name, entry in declaration.structure.items() if entry.is_size}
+
+
+def _name_faults(declaration: Declaration) -> Iterator[_Fault]:
     for table in (*VARIABLE_TABLES, "ports", "structure", "indicators", "texts"):
         for name in getattr(declaration, table):
             parts = plain(name).split(".")
             if not _NAME.fullmatch(plain(name)) or any(part in C_KEYWORDS for part in parts):
-                add(table, name, NAME_RULE)
+                yield table, name, NAME_RULE
+
+
+def _variable_faults(declaration: Declaration) -> Iterator[_Fault]:
     for table in VARIABLE_TABLES:
         entries: dict[str, Variable] = getattr(declaration, table)
         for name, entry in entries.items():
-            units = entry.unit if isinstance(entry.unit, list) else [entry.unit]
-            if isinstance(entry.unit, list) and len(units) != entry.size:
-                add(table, name, f"unit has {len(units)} entries, size is {entry.size}")
-            for what in _unit_problems(units, entry.display):
-                add(table, name, what)
-            for size in (entry.size, entry.each):
-                if isinstance(size, str) and size not in sizes:
-                    add(table, name, f"'{size}' is no size in [structure]" + did_you_mean(size, sizes))
-            if table in ("parameters", "inputs") and entry.type == "real" and isinstance(entry.start, str):
-                add(table, name, f"start = {entry.start!r} must be a number")
-            given = entry.start if isinstance(entry.start, list) else [entry.start]
-            if isinstance(entry.start, list) and len(given) != entry.size:
-                what = f"start has {len(given)} values, size is {entry.size or 'not given'}"
-                add(table, name, f"{what}; a number stands for all components")
-            if entry.type == "int" and any(isinstance(one, float) and not one.is_integer() for one in given):
-                add(table, name, f"start = {entry.start!r} must be a whole number, as type is 'int'")
-            if entry.type == "bool" and any(isinstance(one, int | float) and one not in (0, 1) for one in given):
-                add(table, name, f"start = {entry.start!r} must be true or false, as type is 'bool'")
-            for value in dict.fromkeys(one for one in given if isinstance(one, int | float)):
-                if rule := broken_bound(entry, value):
-                    add(table, name, f"start = {value!r} must be {rule}, as every value")
-            if table == "parameters" and entry.start is None:
-                add(table, name, "start is missing: a parameter needs a default")
-            if (entry.type == "enum") != bool(entry.literals):
-                add(table, name, "literals belong to an enumeration, which needs them")
-            elif entry.type == "enum" and table != "parameters":
-                add(table, name, "an enumeration must be a parameter")
-            elif entry.type == "enum" and entry.start not in entry.literals:
-                add(table, name, f"start = {entry.start!r} must be one of {', '.join(entry.literals)}")
-            if (entry.above is not None or entry.below is not None) and table != "parameters":
-                add(table, name, "above and below belong to parameters")
-            if entry.acts_as is not None and table != "parameters":
-                add(table, name, "acts_as belongs to a parameter")
-            lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
-            if lists != entry.size:
-                add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
-            if entry.shown is not None and (
-                not re.fullmatch(QUOTED, entry.shown, re.ASCII) or entry.size or entry.each
+            for what in (
+                *_shape_problems(entry, _sizes(declaration)),
+                *_start_problems(entry, table),
+                *_place_problems(entry, table),
+                *_rate_problems(entry, table, declaration),
             ):
-                add(
-                    table, name, f"shown = {entry.shown!r} must be a quoted name of FMI, 'a b', and belongs to a scalar"
-                )
-            if entry.struct is not None and (table != "memory" or not entry.hidden or entry.type != "real"):
-                add(table, name, "struct belongs to memory that is hidden")
-            if entry.primitive is not None and (table != "states" or entry.rate is None):
-                add(table, name, "primitive belongs to a state with a rate")
-            if entry.on_demand and table not in ("outputs", "locals"):
-                add(table, name, "on_demand belongs to an output or a local")
-            for role in (entry.rate, entry.primitive):
-                if any(t[role].on_demand for t in (declaration.outputs, declaration.locals) if role in t):
-                    add(table, name, f"'{role}' is on_demand: a variable that gives the rate of a state must not be")
-            for key in ("reinit", "constant_where_used"):
-                if getattr(entry, key) is not False and table != "states":
-                    add(table, name, f"{key} belongs to a state")
-            if isinstance(entry.reinit, dict):
-                for what in _condition_problems(choice_values(declaration), entry.reinit, "reinit"):
-                    add(table, name, what)
-            if entry.initial is not None and (table != "states" or entry.start is not None):
-                add(table, name, "initial belongs to a state, in place of start")
-    for table, name, what in clock_problems(declaration):
-        add(table, name, what)
-    given_texts = [name for name, text in declaration.texts.items() if text.kind]
+                yield table, name, what
+
+
+def _shape_problems(entry: Variable, sizes: Collection[str]) -> Iterator[str]:
+    """Of units and sizes."""
+    units = entry.unit if isinstance(entry.unit, list) else [entry.unit]
+    if isinstance(entry.unit, list) and len(units) != entry.size:
+        yield f"unit has {len(units)} entries, size is {entry.size}"
+    yield from _unit_problems(units, entry.display)
+    for size in (entry.size, entry.each):
+        if isinstance(size, str) and size not in sizes:
+            yield f"'{size}' is no size in [structure]" + did_you_mean(size, sizes)
+
+
+def _start_problems(entry: Variable, table: str) -> Iterator[str]:
+    if table in ("parameters", "inputs") and entry.type == "real" and isinstance(entry.start, str):
+        yield f"start = {entry.start!r} must be a number"
+    given = entry.start if isinstance(entry.start, list) else [entry.start]
+    if isinstance(entry.start, list) and len(given) != entry.size:
+        what = f"start has {len(given)} values, size is {entry.size or 'not given'}"
+        yield f"{what}; a number stands for all components"
+    if entry.type == "int" and any(isinstance(one, float) and not one.is_integer() for one in given):
+        yield f"start = {entry.start!r} must be a whole number, as type is 'int'"
+    if entry.type == "bool" and any(isinstance(one, int | float) and one not in (0, 1) for one in given):
+        yield f"start = {entry.start!r} must be true or false, as type is 'bool'"
+    for value in dict.fromkeys(one for one in given if isinstance(one, int | float)):
+        if rule := broken_bound(entry, value):
+            yield f"start = {value!r} must be {rule}, as every value"
+    if table == "parameters" and entry.start is None:
+        yield "start is missing: a parameter needs a default"
+    if (entry.type == "enum") != bool(entry.literals):
+        yield "literals belong to an enumeration, which needs them"
+    elif entry.type == "enum" and table != "parameters":
+        yield "an enumeration must be a parameter"
+    elif entry.type == "enum" and entry.start not in entry.literals:
+        yield f"start = {entry.start!r} must be one of {', '.join(entry.literals)}"
+
+
+def _place_problems(entry: Variable, table: str) -> Iterator[str]:
+    """Of keys that belong to other tables or kinds of variables."""
+    if (entry.above is not None or entry.below is not None) and table != "parameters":
+        yield "above and below belong to parameters"
+    if entry.acts_as is not None and table != "parameters":
+        yield "acts_as belongs to a parameter"
+    lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
+    if lists != entry.size:
+        yield f"depends has lists for {lists} components, size is {entry.size or 'not given'}"
+    if entry.shown is not None and (not re.fullmatch(QUOTED, entry.shown, re.ASCII) or entry.size or entry.each):
+        yield f"shown = {entry.shown!r} must be a quoted name of FMI, 'a b', and belongs to a scalar"
+    if entry.struct is not None and (table != "memory" or not entry.hidden or entry.type != "real"):
+        yield "struct belongs to memory that is hidden"
+    if entry.primitive is not None and (table != "states" or entry.rate is None):
+        yield "primitive belongs to a state with a rate"
+    if entry.on_demand and table not in ("outputs", "locals"):
+        yield "on_demand belongs to an output or a local"
+
+
+def _rate_problems(entry: Variable, table: str, declaration: Declaration) -> Iterator[str]:
+    """Of the rates of states, and of what belongs to states."""
+    for role in (entry.rate, entry.primitive):
+        if any(t[role].on_demand for t in (declaration.outputs, declaration.locals) if role in t):
+            yield f"'{role}' is on_demand: a variable that gives the rate of a state must not be"
+    for key in ("reinit", "constant_where_used"):
+        if getattr(entry, key) is not False and table != "states":
+            yield f"{key} belongs to a state"
+    if isinstance(entry.reinit, dict):
+        yield from _condition_problems(choice_values(declaration), entry.reinit, "reinit")
+    if entry.initial is not None and (table != "states" or entry.start is not None):
+        yield "initial belongs to a state, in place of start"
+
+
+def _text_faults(declaration: Declaration) -> Iterator[_Fault]:
+    given = [name for name, text in declaration.texts.items() if text.kind]
     for name, text in declaration.texts.items():
         if name in declaration.variable_names():
-            add("texts", name, "is the name of a variable too")
+            yield "texts", name, "is the name of a variable too"
         if text.kind is not None and text.shows is not None:
-            add("texts", name, "a text that is set shows no other one: leave out kind or shows")
-        elif text.kind is None and text.shows not in given_texts:
-            add("texts", name, f"needs kind, or as an output shows: one of {', '.join(given_texts) or 'no text'}")
+            yield "texts", name, "a text that is set shows no other one: leave out kind or shows"
+        elif text.kind is None and text.shows not in given:
+            yield "texts", name, f"needs kind, or as an output shows: one of {', '.join(given) or 'no text'}"
+
+
+def _indicator_faults(declaration: Declaration) -> Iterator[_Fault]:
     for name in map(plain, declaration.indicators):
         if name.endswith("_kinks") and name.removesuffix("_kinks") in declaration.slots:
-            add("indicators", name, "this name belongs to the kinks of the law in that slot: choose another name")
+            yield "indicators", name, "this name belongs to the kinks of the law in that slot: choose another name"
+
+
+def _slot_faults(declaration: Declaration) -> Iterator[_Fault]:
     for name, slot in declaration.slots.items():
-        for what in _slot_problems(declaration, name, slot, sizes):
-            add("slots", name, what)
+        for what in _slot_problems(declaration, name, slot):
+            yield "slots", name, what
     for name, parameter in declaration.parameters.items():
         for slot_name in parameter.replaced_by:
             if slot_name not in declaration.slots:
                 what = f"replaced_by: there is no slot '{slot_name}'"
-                add("parameters", name, what + did_you_mean(slot_name, declaration.slots))
+                yield "parameters", name, what + did_you_mean(slot_name, declaration.slots)
+
+
+def _port_faults(declaration: Declaration) -> Iterator[_Fault]:
     for name, port in declaration.ports.items():
-        for what in _port_problems(port, sizes, declaration.parameters):
-            add("ports", name, what)
+        for what in _port_problems(port, _sizes(declaration), declaration.parameters):
+            yield "ports", name, what
         for role, state in port.states.items():
             if isinstance(state.reinit, dict):
                 for what in _condition_problems(choice_values(declaration), state.reinit, f"states.{role}: reinit"):
-                    add("ports", name, what)
+                    yield "ports", name, what
+
+
+def _structure_faults(declaration: Declaration) -> Iterator[_Fault]:
     for name, choice in declaration.structure.items():
         for what in _structure_problems(choice, declaration.structure):
-            add("structure", name, what)
+            yield "structure", name, what
+
+
+def _when_faults(declaration: Declaration) -> Iterator[_Fault]:
     for table in (*VARIABLE_TABLES, "ports", "indicators", "slots", "structure"):
         conditional: dict[str, Conditional | Slot | StructureEntry] = getattr(declaration, table)
         for name, one in conditional.items():
             for what in _condition_problems(choice_values(declaration), one.when):
-                add(table, name, what)
-    return problems or list(_variant_problems(path, declaration))
+                yield table, name, what
 
 
 def _variant_problems(path: Path, declaration: Declaration) -> Iterator[Problem]:
@@ -244,7 +296,7 @@ def _unit_problems(units: Sequence[str], display: str | None) -> Iterator[str]:
             yield f"display = '{display}' must have the dimension of the unit '{unit}'"
 
 
-def _slot_problems(declaration: Declaration, name: str, slot: Slot, sizes: set[str]) -> Iterator[str]:
+def _slot_problems(declaration: Declaration, name: str, slot: Slot) -> Iterator[str]:
     if not _NAME.fullmatch(name) or "." in name or name in declaration.structure:
         yield "the name of a slot consists of letters, digits and _, and is none of [structure]"
     for unit in (*slot.arguments.values(), slot.unit):
@@ -267,7 +319,7 @@ def _slot_problems(declaration: Declaration, name: str, slot: Slot, sizes: set[s
         yield "range must give [from, to] of each argument, and of nothing else"
     if any(not low < high for low, high in slot.range.values()):
         yield "range must go from a smaller value to a larger one"
-    if slot.each is not None and slot.each not in sizes:
+    if slot.each is not None and slot.each not in (sizes := _sizes(declaration)):
         yield f"each = '{slot.each}' is no size in [structure]" + did_you_mean(slot.each, sizes)
 
 

@@ -58,15 +58,12 @@ def channel_library() -> Path:
 
 
 class IsolatedProcess:
-    (
-        """A process that has loaded and instantiated an FMU.
+    """A process that has loaded and instantiated an FMU.
 
     library   with the functions of an FMU that pass their calls on to it
     address   of the component for them, to be given as the environment of the callbacks too
     ending    how it ended without being asked to, or an empty text; `repair`: what helps then
     is_interrupted   whether it was ended since a call did not return after Ctrl-C"""
-        ""
-    )
 
     def __init__(
         self,

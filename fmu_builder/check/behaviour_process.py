@@ -23,33 +23,33 @@ from fmu_builder.export.smoke import Refused, Unpacked
 def main(path: str, folder: str, library: str, result: str, wanted: Sequence[str]) -> None:
     with Path(result).open("a", encoding="utf-8", buffering=1) as lines:
 
-        def tell(**what: str) -> None:
+        def report(**what: str) -> None:
             lines.write(json.dumps(what) + "\n")
 
         unpacked = Unpacked(folder, library, (Path(folder) / "resources").as_uri())
-        trial = Trial(Fmu(Path(path)), unpacked, lambda call: tell(call=call))
+        trial = Trial(Fmu(Path(path)), unpacked, lambda call: report(call=call))
         try:
             trial.raw().free()
         except Refused:
             pass  # B04 names it
         except (OSError, AttributeError) as error:
-            tell(load=str(error))
+            report(load=str(error))
             wanted = ()
         for rule in RULES:
             if rule.id in wanted:
-                tell(rule=rule.id)
+                report(rule=rule.id)
                 try:
                     for found in rule.find(trial):
-                        tell(found=found.what)
+                        report(found=found.what)
                 except AttributeError as error:  # a function is missing, as A09 says
-                    tell(missing=str(error))
+                    report(missing=str(error))
                 except FatalError as error:
-                    tell(fatal=str(error))
+                    report(fatal=str(error))
                     os._exit(0)
                 except Exception:  # of this package, which is no crash of the FMU
-                    tell(fault=traceback.format_exc())
+                    report(fault=traceback.format_exc())
                     os._exit(0)
-        tell(end="")
+        report(end="")
     os._exit(0)  # other libraries of the FMU at the end of a process do not belong to its run
 
 

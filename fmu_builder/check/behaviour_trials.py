@@ -342,9 +342,9 @@ def quiet(trial: Trial) -> Iterator[str]:
     trial.initialize(one)
     if trial.is_co_simulation:
         trial.run(one, 0, 3)
-    told = [text for status, _, text in trial.logged[before:] if status == 0]
-    if told:
-        yield f"with loggingOn = fmi2False it logs '{told[0][:80]}'"
+    logged = [text for status, _, text in trial.logged[before:] if status == 0]
+    if logged:
+        yield f"with loggingOn = fmi2False it logs '{logged[0][:80]}'"
     one.free()
 
 

@@ -55,8 +55,8 @@ def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path
         if system.starts[slave]:
             given = ", ".join(system.starts[slave])
             notes.append(f"the triple of {slave} holds no start values: {given} must be set as in the scenario")
-        if told := system.told[slave]:
-            values = ", ".join(_assignment(system, slave, name, value) for name, value in told.items())
+        if master_starts := system.set_by_master[slave]:
+            values = ", ".join(_assignment(system, slave, name, value) for name, value in master_starts.items())
             notes.append(f"the triple of {slave} does not hold what the run sets by itself: {values}")
     try:
         folder.mkdir(parents=True, exist_ok=True)

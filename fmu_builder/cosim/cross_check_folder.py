@@ -66,7 +66,7 @@ def _problems(system: System) -> Iterator[Problem]:
         slaves = " and ".join(slave for slave, description in system.slaves.items() if description.model_name == name)
         yield Problem(where, f"{slaves} are FMUs of one name, {name}, which has one folder: export a system with one")
     for slave in system.slaves:
-        values = {**system.told[slave], **system.starts[slave]}
+        values = {**system.set_by_master[slave], **system.starts[slave]}
         if values:
             what = f"{slave} starts with {', '.join(values)}; the cross-check knows no start values"
             yield Problem(where, f"{what}: write them into [start] of its recipe")

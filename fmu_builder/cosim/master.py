@@ -250,7 +250,7 @@ class Master:
             self.groups, problems = groups_of(scenario, self.descriptions, self.wiring)
         if scenario.experiment.power and scenario.experiment.algorithm in IMPLICIT:
             what = (
-                "is of jacobi and gauss_seidel; the notes and `bonds` of a run tell the energy of its forces: remove it"
+                "is of jacobi and gauss_seidel; the notes and `bonds` of a run give the energy of its forces: remove it"
             )
             problems.append(Problem(f"{scenario.path}: [experiment] power", what))
         with collected(problems):
@@ -462,9 +462,10 @@ def _with_outputs(trace: Trace, outputs: Mapping[str, SystemOutput]) -> Trace:
 class System:
     """A checked scenario with what its slaves, start values (SI, by slave and variable), drives and connections are.
 
-    told       what only the master sets at the start, by slave and variable: orders of calls, laws in place of coupling
-    recorded   what a trace of its run holds, by slave
-    notes      that any run of it has"""
+    set_by_master   start values that the scenario does not give, by slave and variable: orders of calls, laws in
+                    place of coupling
+    recorded        what a trace of its run holds, by slave
+    notes           that any run of it has"""
 
     scenario: CheckedScenario
     slaves: Mapping[str, SlaveDescription]
@@ -472,7 +473,7 @@ class System:
     signals: Sequence[Signal]
     wiring: Wiring
     schedule: Schedule
-    told: Mapping[str, Mapping[str, Start]]
+    set_by_master: Mapping[str, Mapping[str, Start]]
     recorded: Mapping[str, Sequence[SlaveVariable]]
     notes: Sequence[str]
 
@@ -481,7 +482,7 @@ def system_of(scenario: CheckedScenario) -> System:
     """Raises InputError with everything that is wrong with the slaves and their connections."""
     master = Master(scenario)
     starts = start_values(scenario, master.descriptions)
-    told = {
+    set_by_master = {
         slave: {name: value for name, value in given.items() if starts[slave].get(name) != value}
         for slave, given in master.starts.items()
     }
@@ -492,7 +493,7 @@ def system_of(scenario: CheckedScenario) -> System:
         master.signals,
         master.wiring,
         master.schedule,
-        told,
+        set_by_master,
         master.recorded,
         master.notes(),
     )

@@ -98,7 +98,9 @@ class _Writer:
             self.starts[slave].setdefault(name, float(signal.at(system.scenario.seconds("start"))))
         self._units: dict[str, Unit] = {}  # of connectors, by name
         # the order of calls is that of the tool where the scenario has it too
-        self.ordered = {s: given[ORDER] for s, given in system.told.items() if ORDER in given and not self._holds(s)}
+        self.ordered = {
+            s: given[ORDER] for s, given in system.set_by_master.items() if ORDER in given and not self._holds(s)
+        }
         if self.target.tool and system.scenario.experiment.algorithm == "jacobi":
             for slave, order in self.ordered.items():
                 self.starts[slave][ORDER] = order

@@ -122,14 +122,14 @@ def _rate_faults(variables: Sequence[Variable]) -> Iterator[tuple[str, str]]:
     """States whose rate has another dimension than theirs over time, with what is wrong; one of each pair of units.
 
     Where both have none, time may have none in the equations either."""
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for v in variables:
         if v.kind != "state" or v.rate < 0:
             continue
         rate, needed = variables[v.rate], _per_second(v.unit)
         fits = rate.unit.same_dimension(needed) or (v.unit.name, rate.unit.name) == ("1", "1")
-        if not fits and (v.unit.name, rate.unit.name) not in told:
-            told.add((v.unit.name, rate.unit.name))
+        if not fits and (v.unit.name, rate.unit.name) not in reported:
+            reported.add((v.unit.name, rate.unit.name))
             yield v.name, f"rate = '{rate.name}' is in {rate.unit.name}, and the rate of {v.unit.name} in {needed.name}"
 
 

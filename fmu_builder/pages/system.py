@@ -61,7 +61,9 @@ def page_system(scenario: CheckedScenario, model: Model | None = None) -> Docume
         "algorithms": {
             name: {
                 "rounds": one.schedule.rounds(),
-                "told": {slave: _starts(one.slaves[slave], given) for slave, given in one.told.items() if given},
+                "set_by_master": {
+                    slave: _starts(one.slaves[slave], given) for slave, given in one.set_by_master.items() if given
+                },
             }
             for name, one in systems.items()
         },

@@ -234,8 +234,8 @@ def _varied(study: CheckedStudy, scenario: CheckedScenario, slave: str, keys: Ma
             return host_fmu(varied)
     except InputError as error:
         shown = ", ".join(f"{key} = {value!r}" for key, value in keys.items())
-        told = (str(problem).replace(str(varied), str(path)) for problem in error.problems)  # that file never was
-        raise InputError([Problem(where, f"with {shown}: {text}") for text in told]) from None
+        texts = (str(problem).replace(str(varied), str(path)) for problem in error.problems)  # that file never was
+        raise InputError([Problem(where, f"with {shown}: {text}") for text in texts]) from None
 
 
 def _portable(scenario: CheckedScenario, system: System) -> CheckedScenario:

@@ -275,7 +275,7 @@ class CompiledGroup:
         raise AssertionError(f"{slave.name} failed in no known way: {fault.kind}, {status}")
 
     def read_back(self) -> None:
-        """Give the group in Python what its report tells."""
+        """Give the group in Python what its report holds."""
         run, one = self._run, self._struct
         run.steps, run.substeps, run.events = int(one.steps), int(one.substeps), int(one.events)
         run.unsolved, run.refused = int(one.unsolved_steps), int(one.refused)

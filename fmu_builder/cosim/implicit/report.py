@@ -1,4 +1,4 @@
-"""What a run under `implicit` or `adaptive` tells of its forces."""
+"""The report of a run under `implicit` or `adaptive` on its forces."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ enum { OK = 0, ERROR = 3 };
 enum { TEXT = 65536 };
 
 typedef struct {
-    _Atomic uint32_t asked, answered, ended, asleep;
+    _Atomic uint32_t asked, answered, ended, sleeps;
     uint32_t function;
     int32_t status, flags[2];
     uint64_t counts[2], state;
@@ -51,7 +51,7 @@ typedef struct {
     long (*system)(long number, ...); /* syscall of the C library, or null */
     int (*sleep)(const int64_t time[2], int64_t left[2]); /* nanosleep */
     uint64_t looks; /* before it sleeps */
-    uint32_t blind, next_blind; /* waits that begin with sleep, as looking has found nothing */
+    uint32_t sleep_first, next_sleep_first; /* waits that begin with sleep, as looking has found nothing */
 } Waiting;
 
 typedef void Logger(void *environment, const char *name, int status, const char *category, const char *text, ...);
@@ -89,7 +89,7 @@ enum { FUTEX = 0 };
 static int has_futex(const Waiting *waiting) { return FUTEX != 0 && waiting->system != 0; }
 
 enum { FUTEX_WAIT = 0, FUTEX_WAKE = 1 };
-enum { MOST_BLIND = 1024 };
+enum { MOST_SLEEPS = 1024 };
 enum { NAP = 50000, LONG_NAP = 20000000 }; /* ns, of a sleep that nobody ends and of one that the other process ends */
 
 static void relax(void)
@@ -105,41 +105,41 @@ static void relax(void)
  * that looks: then the next waits begin with sleep, twice as many each time. */
 static int is_seen_to_change(_Atomic uint32_t *word, uint32_t old, Waiting *waiting)
 {
-    if (waiting->blind) {
-        waiting->blind--;
+    if (waiting->sleep_first) {
+        waiting->sleep_first--;
         return 0;
     }
     for (uint64_t i = 0; i < waiting->looks; i++) {
         if (atomic_load_explicit(word, memory_order_acquire) != old) {
-            waiting->next_blind = 1;
+            waiting->next_sleep_first = 1;
             return 1;
         }
         relax();
     }
-    waiting->blind = waiting->next_blind;
-    waiting->next_blind = waiting->next_blind < MOST_BLIND ? 2 * waiting->next_blind : MOST_BLIND;
+    waiting->sleep_first = waiting->next_sleep_first;
+    waiting->next_sleep_first = waiting->next_sleep_first < MOST_SLEEPS ? 2 * waiting->next_sleep_first : MOST_SLEEPS;
     return 0;
 }
 
 /* Returns when the word is no longer `old`, or after a nap. */
-static void await_change(_Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *asleep, Waiting *waiting)
+static void await_change(_Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleeps, Waiting *waiting)
 {
     if (is_seen_to_change(word, old, waiting))
         return;
     int64_t nap[2] = {0, has_futex(waiting) ? LONG_NAP : NAP};
     if (has_futex(waiting)) {
-        atomic_fetch_add(asleep, 1);
+        atomic_fetch_add(sleeps, 1);
         waiting->system(FUTEX, word, (long)FUTEX_WAIT, (long)old, nap, 0L, 0L); /* not if it has changed */
-        atomic_fetch_sub(asleep, 1);
+        atomic_fetch_sub(sleeps, 1);
     } else {
         waiting->sleep(nap, 0);
     }
 }
 
-static void change(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *asleep, const Waiting *waiting)
+static void change(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleeps, const Waiting *waiting)
 {
     atomic_store(word, value);
-    if (has_futex(waiting) && atomic_load(asleep))
+    if (has_futex(waiting) && atomic_load(sleeps))
         waiting->system(FUTEX, word, (long)FUTEX_WAKE, 1L, 0L, 0L, 0L);
 }
 
@@ -183,13 +183,13 @@ static int ask(Proxy *p, uint32_t function)
         return ERROR;
     c->function = function;
     uint32_t before = p->calls, number = before + 1;
-    change(&c->asked, number, &c->asleep, &p->waiting);
+    change(&c->asked, number, &c->sleeps, &p->waiting);
     while (atomic_load_explicit(&c->answered, memory_order_acquire) != number) {
         if (atomic_load(&c->ended)) {
             pass_on_messages(p);
             return ERROR;
         }
-        await_change(&c->answered, before, &c->asleep, &p->waiting);
+        await_change(&c->answered, before, &c->sleeps, &p->waiting);
     }
     p->calls = number;
     int status = c->status;
@@ -458,10 +458,10 @@ EXPORT void serve(Server *s)
     Channel *c = s->channel;
     for (uint32_t answered = atomic_load(&c->answered);; answered++) {
         while (atomic_load_explicit(&c->asked, memory_order_acquire) == answered)
-            await_change(&c->asked, answered, &c->asleep, &s->waiting);
+            await_change(&c->asked, answered, &c->sleeps, &s->waiting);
         c->status = call(s);
         int is_last = c->function == FREE;
-        change(&c->answered, answered + 1, &c->asleep, &s->waiting);
+        change(&c->answered, answered + 1, &c->sleeps, &s->waiting);
         if (is_last)
             return;
     }

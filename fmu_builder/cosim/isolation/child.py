@@ -54,7 +54,7 @@ class Channel(ctypes.Structure):
         ("asked", c_uint32),
         ("answered", c_uint32),
         ("ended", c_uint32),
-        ("asleep", c_uint32),
+        ("sleeps", c_uint32),
         ("function", c_uint32),
         ("status", c_int32),
         ("flags", c_int32 * 2),
@@ -73,8 +73,8 @@ class Waiting(ctypes.Structure):
         ("system", c_void_p),
         ("sleep", c_void_p),
         ("looks", c_uint64),
-        ("blind", c_uint32),
-        ("next_blind", c_uint32),
+        ("sleep_first", c_uint32),
+        ("next_sleep_first", c_uint32),
     )
 
 

@@ -216,7 +216,7 @@ class Master {
             const variable = slave.parameters.find((one) => one.name === name);
             put([variable.family, variable.reference, value, false]);
         }
-        (this.plan.told[slave.name] || []).forEach((one) => given.has(`${one[0]} ${one[1]}`) || put(one));
+        (this.plan.set_by_master[slave.name] || []).forEach((one) => given.has(`${one[0]} ${one[1]}`) || put(one));
         return [...given.values()];
     }
 
@@ -377,7 +377,7 @@ class Master {
     steps(progress) {
         const ticks = this.system.ticks, jacobi = this.algorithm === "jacobi";
         const due = (name, tick, phase) => tick % ticks[name] === phase;
-        let told = performance.now();
+        let shown = performance.now();
         for (let tick = 0; tick < this.count; tick++) {
             this.time = this.start + tick * this.step;
             for (const drive of this.drives)
@@ -402,8 +402,8 @@ class Master {
                         this.reads[name].forEach((link) => this.read(link));
             }
             this.record();
-            if (tick % 64 === 0 && performance.now() - told > PROGRESS) {
-                told = performance.now();
+            if (tick % 64 === 0 && performance.now() - shown > PROGRESS) {
+                shown = performance.now();
                 progress(tick / this.count);
             }
         }

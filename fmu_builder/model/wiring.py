@@ -16,6 +16,8 @@ from fmu_builder.model.terminals import flow_variables, joined, sign_between, te
 from fmu_builder.model.vectors import Vector, vector_of
 from fmu_builder.units import Unit, dimension_text, fmi_display, mixes_cycles_and_angle, parse_unit
 
+_Kind = Literal["slave", "part"]
+
 
 @dataclass(frozen=True)
 class Wiring:
@@ -35,7 +37,7 @@ def wire(
     slaves: Mapping[str, Connectable],
     driven: Collection[str] = (),
     free_moment: bool = False,
-    kind: Literal["slave", "part"] = "slave",
+    kind: _Kind = "slave",
     given: Mapping[str, Conversion] = MappingProxyType({}),
 ) -> Wiring:
     """Resolve connections between ports, terminals, single variables or arrays of one shape.
@@ -47,35 +49,7 @@ def wire(
     Units are those that the FMUs define.  Parts exchange values without conversion."""
     problems: list[Problem] = []
     notes: list[str] = []
-    sources: dict[Node, list[Node]] = {}
-    conversions: dict[tuple[Node, Node], Conversion] = {}
-    forces = {(s, n) for s, d in slaves.items() for p in d.ports.values() if p.side == "body" for n in p.force_names}
-    forces |= {(s, n) for s, d in slaves.items() for n in flow_variables(d.terminals.values())}
-
-    def connect(source: Node, target: Node, where: str, sign: float = 1.0) -> None:
-        found = given.get(_name(target)) or _conversion(source, target, slaves, kind)
-        if isinstance(found, Conversion) and sign != 1.0:
-            found = Conversion(sign * found.factor, sign * found.offset)
-        if isinstance(found, str):
-            problems.append(Problem(where, found))
-            return
-        if found != Conversion() and {slaves[s].variables[n].type for s, n in (source, target)} != {"Real"}:
-            problems.append(Problem(where, f"the value of {_name(target)} is converted, which only Reals are"))
-        elif found != Conversion():
-            conversions[source, target] = found
-        already = sources.setdefault(target, [])
-        if already and target not in forces:
-            problems.append(
-                Problem(
-                    where,
-                    f"{_name(target)} already gets {_name(already[0])}; only forces on a body may have several sources",
-                )
-            )
-        elif source in already:
-            problems.append(Problem(where, f"{_name(source)} is connected to {_name(target)} twice"))
-        else:
-            already.append(source)
-
+    links = _Links(slaves, kind, given, problems)
     held: dict[tuple[str, str], list[tuple[PortUse, str, PortUse]]] = {}
     for pair in connections:
         where = f"{path}: connections [{pair[0]}, {pair[1]}]"
@@ -91,13 +65,13 @@ def wire(
             for source, target in _connect_ports(
                 (slave_a, a), (slave_b, b), slaves, free_moment, where, problems, notes
             ):
-                connect(source, target, where)
+                links.add(source, target, where)
         elif isinstance(a, Terminal) and isinstance(b, Terminal):
             for source, target, sign in _connect_terminals((slave_a, a), (slave_b, b), slaves, where, problems):
-                connect(source, target, where, sign)
+                links.add(source, target, where, sign)
         elif isinstance(a, SlaveVariable | Vector) and isinstance(b, SlaveVariable | Vector):
             for source, target in _connect_variables((slave_a, a), (slave_b, b), slaves, where, problems):
-                connect(source, target, where)
+                links.add(source, target, where)
         else:
             problems.append(Problem(where, "a port can be connected to a port, a variable to a variable"))
     problems += [
@@ -107,8 +81,43 @@ def wire(
     ]
     if problems:
         raise InputError(problems)
-    notes += _unconnected(slaves, sources, driven)
-    return Wiring({target: tuple(found) for target, found in sources.items()}, tuple(notes), conversions)
+    notes += _unconnected(slaves, links.sources, driven)
+    return Wiring({to: tuple(found) for to, found in links.sources.items()}, tuple(notes), links.conversions)
+
+
+class _Links:
+    """The sources of each target and the conversions between them; `problems` takes what is wrong."""
+
+    def __init__(
+        self, slaves: Mapping[str, Connectable], kind: _Kind, given: Mapping[str, Conversion], problems: list[Problem]
+    ) -> None:
+        self.sources: dict[Node, list[Node]] = {}
+        self.conversions: dict[tuple[Node, Node], Conversion] = {}
+        self._slaves, self._kind, self._given, self._problems = slaves, kind, given, problems
+        ports = ((s, p) for s, d in slaves.items() for p in d.ports.values())
+        self._forces = {(s, name) for s, p in ports if p.side == "body" for name in p.force_names}
+        self._forces |= {(s, name) for s, d in slaves.items() for name in flow_variables(d.terminals.values())}
+
+    def add(self, source: Node, target: Node, where: str, sign: float = 1.0) -> None:
+        found = self._given.get(_name(target)) or _conversion(source, target, self._slaves, self._kind)
+        if isinstance(found, str):
+            self._problems.append(Problem(where, found))
+            return
+        if sign != 1.0:
+            found = Conversion(sign * found.factor, sign * found.offset)
+        if found != Conversion() and {self._slaves[s].variables[n].type for s, n in (source, target)} != {"Real"}:
+            what = f"the value of {_name(target)} is converted, which only Reals are"
+            self._problems.append(Problem(where, what))
+        elif found != Conversion():
+            self.conversions[source, target] = found
+        already = self.sources.setdefault(target, [])
+        if already and target not in self._forces:
+            what = f"{_name(target)} already gets {_name(already[0])}; only forces on a body may have several sources"
+            self._problems.append(Problem(where, what))
+        elif source in already:
+            self._problems.append(Problem(where, f"{_name(source)} is connected to {_name(target)} twice"))
+        else:
+            already.append(source)
 
 
 def _part_of(port: PortUse) -> str:
@@ -321,9 +330,7 @@ def _article(causality: str) -> str:
     return f"an {causality}" if causality[0] in "aeiou" else f"a {causality}"
 
 
-def _conversion(
-    source: Node, target: Node, slaves: Mapping[str, Connectable], kind: Literal["slave", "part"]
-) -> Conversion | str:
+def _conversion(source: Node, target: Node, slaves: Mapping[str, Connectable], kind: _Kind) -> Conversion | str:
     """From the unit of an output to that of an input, or why there is none."""
     a, b = (slaves[slave].variables[name] for slave, name in (source, target))
     if not a.unit or not b.unit or (a.unit == b.unit and (a.defined is None or b.defined is None)):

@@ -123,15 +123,61 @@ def read_slave(path: Path) -> SlaveDescription:
         raise InputError(Problem(str(path), f"{DESCRIPTION} declares neither CoSimulation nor ModelExchange"))
     if description.coSimulation is None:
         raise InputError(Problem(str(path), "is for model exchange only; export it again for co-simulation"))
-    identifier = description.coSimulation.modelIdentifier
+    capabilities = description.coSimulation
+    identifier = capabilities.modelIdentifier
+    ours = (description.generationTool or "").startswith("fmu-builder")
+    terminals = {name: scalars.terminal(one) for name, one in terminals.items()}
+    variables = _variables(description, root, scalars, literals, ours, is_fmi3)
+    folders = {n: f"binaries/{TUPLES[n] if is_fmi3 else n}/{identifier}{p.suffix}" for n, p in PLATFORMS.items()}
+    others = () if is_fmi3 else sorted(_other_platforms(names))
+    experiment, faults = _default_experiment(description)
+    can_restore = bool(capabilities.canGetAndSetFMUstate)
+    return SlaveDescription(
+        path=path,
+        model_name=description.modelName,
+        identifier=identifier,
+        guid=description.guid,
+        variables=variables,
+        ports=_terminal_ports(terminals, variables) | {p.name: p for p in find_ports(variables)},
+        terminals=terminals,
+        platforms=(*(name for name, library in folders.items() if library in names), *others),
+        interfaces=("co-simulation", *(("model exchange",) if description.modelExchange else ())),
+        start=experiment.get("startTime", 0.0),
+        stop=experiment.get("stopTime"),
+        step=experiment.get("stepSize"),
+        ours=ours,
+        restorable=ours and can_restore,
+        derivatives=_derivatives(description, scalars) if gives_derivatives(root) else {},
+        faults=faults,
+        can_restore=can_restore,
+        varies_step=bool(capabilities.canHandleVariableCommunicationStepSize),
+        shows_events=is_fmi3 and can_restore and bool(capabilities.mightReturnEarlyFromDoStep),
+        interpolates=bool(capabilities.canInterpolateInputs),
+        asynchronous=bool(capabilities.canRunAsynchronuously),
+        states_behind=_states_behind(description, scalars),
+        kinds=kinds,
+        arrays=scalars.arrays,
+        left_out=tuple(
+            v.name for v in description.modelVariables if is_fmi3 and (v.type not in READABLE or not [*scalars.of(v)])
+        ),
+    )
+
+
+def _variables(
+    description: ModelDescription,
+    root: etree._Element,
+    scalars: Scalars,
+    literals: Mapping[str, Mapping[str, int]],
+    ours: bool,
+    is_fmi3: bool,
+) -> dict[str, SlaveVariable]:
+    """The scalars by their names.   literals: of the types of enumerations     ours: made by fmu-builder"""
     unknowns = {u.variable.name: u.dependencies for u in (*description.outputs, *description.initialUnknowns)}
     free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
-    ours = (description.generationTool or "").startswith("fmu-builder")
     held, units, relative = held_forces(root), defined_units(root), differences(root)
-    terminals = {name: scalars.terminal(one) for name, one in terminals.items()}
     variables = {}
     for v in description.modelVariables:
-        if kinds is not None and (v.type not in READABLE or (ours and v.name.startswith(INDICATORS))):
+        if is_fmi3 and (v.type not in READABLE or (ours and v.name.startswith(INDICATORS))):
             continue
         type_name = type_of(v.type)
         depends = unknowns.get(v.name)
@@ -159,45 +205,17 @@ def read_slave(path: Path) -> SlaveDescription:
         )
         for name, reference, start in scalars.of(v):
             variables[name] = replace(alike, name=name, reference=reference, start=start)
-    experiment, faults = _default_experiment(description)
-    return SlaveDescription(
-        path=path,
-        model_name=description.modelName,
-        identifier=identifier,
-        guid=description.guid,
-        variables=variables,
-        ports=_terminal_ports(terminals, variables) | {p.name: p for p in find_ports(variables)},
-        terminals=terminals,
-        platforms=tuple(
-            n for n, p in PLATFORMS.items() if f"binaries/{TUPLES[n] if is_fmi3 else n}/{identifier}{p.suffix}" in names
-        )
-        + (() if is_fmi3 else tuple(sorted(_other_platforms(names)))),
-        interfaces=("co-simulation", *(("model exchange",) if description.modelExchange else ())),
-        start=experiment.get("startTime", 0.0),
-        stop=experiment.get("stopTime"),
-        step=experiment.get("stepSize"),
-        ours=ours,
-        restorable=ours and bool(description.coSimulation.canGetAndSetFMUstate),
-        derivatives={
-            state[1]: own[1]
-            for v in description.modelVariables
-            if v.derivative is not None and gives_derivatives(root)
-            for state, own in zip(scalars.of(v.derivative), scalars.of(v), strict=True)
-        },
-        faults=faults,
-        can_restore=bool(description.coSimulation.canGetAndSetFMUstate),
-        varies_step=bool(description.coSimulation.canHandleVariableCommunicationStepSize),
-        shows_events=is_fmi3
-        and bool(description.coSimulation.mightReturnEarlyFromDoStep and description.coSimulation.canGetAndSetFMUstate),
-        interpolates=bool(description.coSimulation.canInterpolateInputs),
-        asynchronous=bool(description.coSimulation.canRunAsynchronuously),
-        states_behind=_states_behind(description, scalars),
-        kinds=kinds,
-        arrays=scalars.arrays,
-        left_out=tuple(
-            v.name for v in description.modelVariables if is_fmi3 and (v.type not in READABLE or not [*scalars.of(v)])
-        ),
-    )
+    return variables
+
+
+def _derivatives(description: ModelDescription, scalars: Scalars) -> dict[int, int]:
+    """Value references of states and of their derivatives."""
+    return {
+        state[1]: own[1]
+        for v in description.modelVariables
+        if v.derivative is not None
+        for state, own in zip(scalars.of(v.derivative), scalars.of(v), strict=True)
+    }
 
 
 def _terminal_ports(terminals: Mapping[str, Terminal], variables: Mapping[str, SlaveVariable]) -> dict[str, PortUse]:

@@ -191,9 +191,10 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
     given |= {name: _rows(tables, name) for name in structure_lists}
     functions = table("functions")
     if module is not None and hasattr(module, "laws"):
-        for slot_name, (slot, entry) in module.laws(given).items():
-            declared = declared.model_copy(update={"slots": {**declared.slots, slot_name: slot}})
-            functions = {**functions, slot_name: entry}
+        more = module.laws(given)
+        slots = {name: slot for name, (slot, _) in more.items()}
+        declared = declared.model_copy(update={"slots": {**declared.slots, **slots}})
+        functions = {**functions, **{name: entry for name, (_, entry) in more.items()}}
 
     sizes, choices = _structure(path, declared, table("structure"), problems)
     chosen = {slot_name: slot.chosen(choices) for slot_name, slot in declared.slots.items()}
@@ -201,24 +202,16 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
     laws = read_functions(path, folder, declared, functions, table("start"), problems)
     choices |= {slot: slot in functions for slot in declared.slots}
     choices |= {n: bool(table("sensors")) for n, entry in declared.structure.items() if entry.given_by == "sensors"}
-    structure, starts = Structure(), dict(table("start"))
-    left_out: frozenset[str] = frozenset()
+    starts, left_out = dict(table("start")), frozenset[str]()
     if part:
         if all(choices[switch] for switch in declared.samplers):
             left_out = frozenset(name for name in declared.parameters if declared.is_sampled(name))
         choices |= dict.fromkeys(declared.samplers, False)
         starts = {name: value for name, value in starts.items() if not declared.is_sampled(name)}
-    if module is not None:
-        reader = Reader(path, given)
-        structure = module.structure(given, reader)
-        problems.extend(reader.problems)
-        sizes.update(structure.sizes)
-        for name in structure.sizes.keys() & table("structure").keys():
-            what = f"this size follows from {', '.join(f'[[{one}]]' for one in structure_lists)}: remove it"
-            problems.append(Problem(f"{path}: [structure] {name}", what))
-        problems += _given_twice(path, structure.starts, starts)
-        starts = {**structure.starts, **starts}
-        choices.update(structure.choices)
+    structure = _computed_structure(path, module, given, table("structure"), starts, problems)
+    sizes |= structure.sizes
+    starts = {**structure.starts, **starts}
+    choices |= structure.choices
     choices |= declared.compared(sizes)
     problems += _unmet(path, declared, choices)
     if laws is None:  # what is wrong with them is reported; their parameters and those they replace are not unknown
@@ -256,6 +249,29 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         left_out=left_out,
     ).with_choices(declared, choices)
     return recipe, problems
+
+
+def _computed_structure(
+    path: Path,
+    module: ModuleType | None,
+    tables: Mapping[str, Any],
+    sizes: Mapping[str, object],
+    starts: Mapping[str, object],
+    problems: list[Problem],
+) -> Structure:
+    """What structure.py of the element computes from its tables.   sizes, starts: that the recipe gives
+
+    Adds what is wrong to `problems`."""
+    if module is None:
+        return Structure()
+    reader = Reader(path, tables)
+    structure: Structure = module.structure(tables, reader)
+    problems += reader.problems
+    for name in structure.sizes.keys() & sizes.keys():
+        lists = ", ".join(f"[[{one}]]" for one in getattr(module, "LISTS", ()))
+        problems.append(Problem(f"{path}: [structure] {name}", f"this size follows from {lists}: remove it"))
+    problems += _given_twice(path, structure.starts, starts)
+    return structure
 
 
 def _element_folder(path: Path, tables: dict[str, object], kind: str, problems: list[Problem]) -> Path:

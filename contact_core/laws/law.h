@@ -10,6 +10,7 @@
 #define CC_LAW_H
 
 #include "../base/elementary.h"
+#include "../base/interval.h"
 
 #define CC_MOST_LAW_KINKS 64 /* of one law; the builder refuses more */
 #define CC_LAW_PIECES 32     /* in which kinks are looked for; two of one kind in a piece are overlooked */
@@ -46,20 +47,6 @@ static inline double cc_no_value(int number, double x)
     return cc_from_bits(0x7ff8ull << 48 | (number < 128 ? (unsigned long long)number << 44 : 0) | rounded >> 20);
 }
 
-/* The interval of x: 0 ... n - 2. */
-static inline int cc_table_interval(const CcTable *t, double x)
-{
-    int low = 0, high = t->n - 1;
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (x >= t->x[middle])
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The line that holds outside of the table: value and slope at its end, which is point *end; NULL inside. */
 static inline const double *cc_table_outside(const CcTable *t, double x, int *end)
 {
@@ -73,7 +60,7 @@ CC_API Real cc_table(const CcTable *t, Real x)
     const double *line = cc_table_outside(t, re(x), &end);
     if (line)
         return t->ends ? cc_no_value(t->ends, re(x)) : line[0] + line[1] * (x - t->x[end]);
-    int k = cc_table_interval(t, re(x));
+    int k = cc_interval(t->x, t->n, re(x));
     const double *c = t->c[k];
     Real s = x - t->x[k];
     return c[0] + s * (c[1] + s * (c[2] + s * c[3]));
@@ -86,7 +73,7 @@ CC_API Real cc_table_side(const CcTable *t, Real x)
         return x - t->x[0];
     if (re(x) >= t->x[t->n - 1])
         return t->n % 2 ? x - t->x[t->n - 1] : t->x[t->n - 1] - x;
-    int k = cc_table_interval(t, re(x));
+    int k = cc_interval(t->x, t->n, re(x));
     double a = t->x[k], b = t->x[k + 1];
     Real bow = (x - a) * (b - x) / (b - a);
     return k % 2 ? -bow : bow;
@@ -101,7 +88,7 @@ static inline Real cc_table_area(const CcTable *t, Real x)
         Real s = x - t->x[end];
         return t->ends ? cc_no_value(t->ends, re(x)) : t->integrals[end] + s * (line[0] + 0.5 * line[1] * s);
     }
-    int k = cc_table_interval(t, re(x));
+    int k = cc_interval(t->x, t->n, re(x));
     const double *c = t->c[k];
     Real s = x - t->x[k];
     return t->integrals[k] + s * (c[0] + s * (c[1] / 2.0 + s * (c[2] / 3.0 + s * (c[3] / 4.0))));

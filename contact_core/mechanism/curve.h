@@ -10,7 +10,7 @@
 #ifndef CC_CURVE_H
 #define CC_CURVE_H
 
-#include "../base/real.h"
+#include "../base/interval.h"
 
 #define CC_FOOT_STEPS 50
 #define CC_FOOT_NEAR 1e-9   /* share of the parameter's range: from here one step more is exact */
@@ -104,24 +104,10 @@ CC_API Real cc_curve_foot(const CcCurve *curve, double s, const Real P[2], Real 
     return found;
 }
 
-/* The interval of s: 0 ... n - 2. */
-CC_API int cc_spline_interval(const double knots[], int n, double s)
-{
-    int low = 0, high = n - 1;
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (s >= knots[middle])
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Value, first and second derivative of a spline; c holds 4 coefficients for each of n - 1 intervals. */
 CC_API void cc_spline(const double knots[], const double c[], int n, Real s, Real values[3])
 {
-    int k = cc_spline_interval(knots, n, re(s));
+    int k = cc_interval(knots, n, re(s));
     const double *a = c + 4 * k;
     Real t = s - knots[k];
     values[0] = a[0] + t * (a[1] + t * (a[2] + t * a[3]));
@@ -132,7 +118,7 @@ CC_API void cc_spline(const double knots[], const double c[], int n, Real s, Rea
 /* Of alternating sign between the inner knots of a spline, zero at them. */
 CC_API double cc_spline_side(const double knots[], int n, double s)
 {
-    int k = cc_spline_interval(knots, n, s);
+    int k = cc_interval(knots, n, s);
     double width = knots[k + 1] - knots[k], after = (s - knots[k]) / width, before = (knots[k + 1] - s) / width;
     double bow = k == 0 ? before : k == n - 2 ? after : after * before;
     return k % 2 ? -bow : bow;

@@ -29,11 +29,4 @@ static inline void keep_foot(Element *e, int i) { (void)e, (void)i; }
 
 static inline const char *surface_turning(void) { return "turn it over: surface.q by half a turn about its x"; }
 
-/* One closest point follows the other without jumps. */
-static inline double surface_jump(const Element *e, int i)
-{
-    (void)e, (void)i;
-    return 1.0;
-}
-
-static inline Real surface_slip(const Element *e, int i) { return e->slip_speed[i]; }
+#include "unbroken.h"

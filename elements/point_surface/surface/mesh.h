@@ -42,10 +42,4 @@ static inline void keep_foot(Element *e, int i)
 }
 
 /* The closest point may jump where the mesh is thin; its distance does not. */
-static inline double surface_jump(const Element *e, int i)
-{
-    (void)e, (void)i;
-    return 1.0;
-}
-
-static inline Real surface_slip(const Element *e, int i) { return e->slip_speed[i]; }
+#include "unbroken.h"

@@ -2,12 +2,5 @@
 #include "shared/torus_foot.h"
 
 #include "oriented.h"
+#include "edgeless.h"
 #include "smooth.h"
-
-static inline int surface_covers(Element *e, int i, Real R[3][3], const Real local[3])
-{
-    (void)e, (void)i, (void)R, (void)local;
-    return 1; /* no edge */
-}
-
-static inline void surface_edges(const Element *e, int i, Indicators *z) { (void)e, (void)i, (void)z; }

@@ -27,7 +27,7 @@ import secrets
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -114,6 +114,28 @@ def used(entry: Path) -> Path:
         with _held(cache_folder() / _LOCK, wait=True):
             os.utime(entry)
     return entry
+
+
+def made_once(target: Path, make: Callable[[Path], None]) -> Path:
+    """The file, which `make` writes to the path that it is given, in a folder of its own, unless the file is there.
+
+    target   in an entry of the cache.   Raises ToolError if it cannot be written."""
+    if not target.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix="build-") as folder:
+            made = Path(folder) / target.name
+            make(made)
+            move_whole(made, target)
+    return target
+
+
+def move_whole(new: Path, target: Path) -> None:
+    """Put the whole file in its place, where another process may have put the same one."""
+    try:
+        new.replace(target)
+    except PermissionError:  # Windows keeps a loaded library in place: another process was faster
+        if not target.is_file():
+            raise ToolError(f"{target} cannot be written: permission denied") from None
 
 
 @functools.cache

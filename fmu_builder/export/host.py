@@ -21,7 +21,7 @@ import cffi
 
 from fmu_builder.errors import ToolError
 from fmu_builder.export import toolchain
-from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.cache import cache_folder, made_once, move_whole, used
 from fmu_builder.export.toolchain import (
     FREESTANDING,
     INSTALL_HINT,
@@ -98,30 +98,12 @@ def shared_library(source: Path, include: Sequence[Path] = ()) -> Path:
     if compiler is None:
         raise ToolError(f"there is no C compiler: {INSTALL_HINT}")
     folder = used(cache_folder() / "host" / _content(source, compiler, FREESTANDING))
-    library = folder / f"{source.stem}{PLATFORMS[host_platform()].suffix}"
-    if not library.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        base = shipped("contact_core") / "base"
-        with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
-            new = Path(temporary) / library.name
-            compile_hosted(
-                [source, base / "freestanding.c"],
-                new,
-                [base / "freestanding_include", *include],
-                compiler,
-                FREESTANDING,
-            )
-            _move(new, library)
-    return library
-
-
-def _move(new: Path, target: Path) -> None:
-    """Put the whole file in its place, where another process may have put the same one."""
-    try:
-        new.replace(target)
-    except PermissionError:  # Windows keeps a loaded library in place: another process was faster
-        if not target.is_file():
-            raise ToolError(f"{target} cannot be written: permission denied") from None
+    base = shipped("contact_core") / "base"
+    sources, headers = [source, base / "freestanding.c"], [base / "freestanding_include", *include]
+    return made_once(
+        folder / f"{source.stem}{PLATFORMS[host_platform()].suffix}",
+        lambda library: compile_hosted(sources, library, headers, compiler, FREESTANDING),
+    )
 
 
 def _content(source: Path, compiler: Compiler, extra: Sequence[str]) -> str:
@@ -156,7 +138,7 @@ def _build(library: Path, declarations: Path, compiler: Compiler, extra: Sequenc
         compile_hosted([core / "host.c"], new_library, [core], compiler, extra)
         new_declarations.write_text(_read_declarations(core, Path(folder), compiler), encoding="utf-8")
         for new, target in ((new_declarations, declarations), (new_library, library)):
-            _move(new, target)
+            move_whole(new, target)
 
 
 def _read_declarations(core: Path, folder: Path, compiler: Compiler) -> str:

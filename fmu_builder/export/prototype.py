@@ -27,7 +27,7 @@ from typing import Any
 
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import toolchain
-from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.cache import cache_folder, made_once, used
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS
 from fmu_builder.export.generate import fmu_sources, source_files
 from fmu_builder.export.host import host_library, with_includes
@@ -287,13 +287,10 @@ def _core_library(platform: str, compiler: Compiler) -> bytes:
     settings = (platform, compiler.command, compiler.version, _options(platform))
     content = _content([core / "host.c", *_beside(platform)], settings)
     folder = used(cache_folder() / "prototypes" / content)
-    library = folder / f"contact_core{PLATFORMS[platform].suffix}"
-    if not library.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
-            made = Path(temporary) / library.name
-            _compile([core / "host.c"], made, [core], platform, compiler)
-            made.replace(library)
+    library = made_once(
+        folder / f"contact_core{PLATFORMS[platform].suffix}",
+        lambda made: _compile([core / "host.c"], made, [core], platform, compiler),
+    )
     return library.read_bytes()
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from pathlib import Path
 
-from fmu_builder.errors import ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.binaries import merge_universal
-from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.cache import cache_folder, made_once, used
 from fmu_builder.export.toolchain import FREESTANDING, PLATFORMS, Compiler, compile_hosted, fmi_headers, run_compiler
 from fmu_builder.paths import shipped
 
@@ -42,18 +40,11 @@ def recorder_library(platform: str, compiler: Compiler) -> bytes:
     """Raises ToolError with the compiler's messages."""
     content = _content(platform, compiler)
     folder = used(cache_folder() / "host" / f"recorder-{content}")
-    library = folder / f"recorder{PLATFORMS[platform].suffix}"
-    if not library.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
-            made = Path(temporary) / library.name
-            made.write_bytes(_compiled(platform, compiler, Path(temporary)))
-            try:
-                made.replace(library)
-            except PermissionError as error:  # another process holds the same one open
-                if not library.is_file():
-                    raise ToolError(f"{library} cannot be written: permission denied") from error
-    return library.read_bytes()
+
+    def make(library: Path) -> None:
+        library.write_bytes(_compiled(platform, compiler, library.parent))
+
+    return made_once(folder / f"recorder{PLATFORMS[platform].suffix}", make).read_bytes()
 
 
 def _compiled(platform: str, compiler: Compiler, folder: Path) -> bytes:

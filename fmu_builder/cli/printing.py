@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -14,6 +16,7 @@ out.width = max(out.width, 100)  # a table cut to 80 columns loses the names of 
 err = Console(stderr=True, soft_wrap=True)
 
 SHOWN = 20  # warnings and contacts of a run; a slave that warns in every step would print thousands
+_INTERVAL = 5.0  # s, between lines on the progress
 
 
 def line(text: str = "") -> None:
@@ -31,6 +34,22 @@ def print_notes(notes: Iterable[str], kind: str = "note") -> None:
 
 def print_fault(text: str) -> None:
     err.print(text, style="red", markup=False, highlight=False)
+
+
+def progress_lines(text: Callable[[Any], str]) -> Callable[[Any], None]:
+    """A function that prints the text of what it is given every five seconds; nothing for a short run."""
+    last: float | None = None
+
+    def report(done: Any) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if last is not None and now - last < _INTERVAL:
+            return
+        if last is not None:
+            print_progress(text(done))
+        last = now
+
+    return report
 
 
 @contextmanager

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of, named_files
-from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, print_progress
+from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, progress_lines
 from fmu_builder.cosim.cross_check import check_triples, write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
 from fmu_builder.cosim.master import Master, load_scenario, system_of
@@ -109,25 +108,10 @@ def _movement(scenario: CheckedScenario, trace: Trace) -> Movement | None:
 
 def _run_with_progress(master: Master) -> Result:
     if not err.is_terminal:
-        return master.run(_progress_lines())
+        return master.run(progress_lines(lambda share: f"running, {share:.0%} done"))
     with Progress(TextColumn("running"), BarColumn(), TimeElapsedColumn(), console=err, transient=True) as progress:
         task = progress.add_task("running", total=1.0)
         return master.run(lambda share: progress.update(task, completed=share))
-
-
-def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
-    """Print a line every few seconds, none for a short run."""
-    last: float | None = None
-
-    def report(share: float) -> None:
-        nonlocal last
-        if last is None:
-            last = time.monotonic()
-        elif time.monotonic() - last >= seconds:
-            last = time.monotonic()
-            print_progress(f"running, {share:.0%} done")
-
-    return report
 
 
 def _run_json(

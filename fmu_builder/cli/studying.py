@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -17,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
-from fmu_builder.cli.printing import err, line, out, print_notes, print_progress
+from fmu_builder.cli.printing import err, line, out, print_notes, print_progress, progress_lines
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.page import write_page
 from fmu_builder.studies.run import Progress as Done
@@ -74,24 +73,12 @@ def run_study(
 def _shown_progress() -> Iterator[Callable[[Done], None]]:
     """A bar with rate and time left on a terminal, a line every few seconds elsewhere."""
     if not err.is_terminal:
-        yield _progress_lines()
+        yield progress_lines(lambda one: f"{one.done} of {one.total} runs, {how_fast(one)}")
         return
     columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[how]}"))
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("running", total=None, how="")
         yield lambda one: bar.update(task, completed=one.done, total=one.total, how=how_fast(one))
-
-
-def _progress_lines(seconds: float = 5.0) -> Callable[[Done], None]:
-    last = time.monotonic()
-
-    def report(one: Done) -> None:
-        nonlocal last
-        if time.monotonic() - last >= seconds:
-            last = time.monotonic()
-            print_progress(f"{one.done} of {one.total} runs, {how_fast(one)}")
-
-    return report
 
 
 def how_fast(one: Done) -> str:

@@ -30,6 +30,13 @@ CALL = "smoke: "  # begins the line printed before each call, so that a crash ca
 END = "the end"  # in the place of a call: the FMU did not end the process before
 STEPS = 10
 MODEL_EXCHANGE, CO_SIMULATION = 0, 1
+EVENT_FLAGS = (
+    "newDiscreteStatesNeeded",
+    "terminateSimulation",
+    "nominalsOfContinuousStatesChanged",
+    "valuesOfContinuousStatesChanged",
+    "nextEventTimeDefined",
+)
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 
 _Logger = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)  # arguments of the message: not read
@@ -63,16 +70,7 @@ class EventInfo(ctypes.Structure):
     """fmi2EventInfo."""
 
     _fields_ = (
-        *(
-            (name, c_int)
-            for name in (
-                "newDiscreteStatesNeeded",
-                "terminateSimulation",
-                "nominalsOfContinuousStatesChanged",
-                "valuesOfContinuousStatesChanged",
-                "nextEventTimeDefined",
-            )
-        ),
+        *((name, c_int) for name in EVENT_FLAGS),
         ("nextEventTime", c_double),
     )
 

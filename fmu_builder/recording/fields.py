@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-from fmu_builder.recording.functions import CALLBACKS, EVENT_FLAGS, Function
+from fmu_builder.export.smoke import EVENT_FLAGS
+from fmu_builder.recording.functions import CALLBACKS, Function
 
 INTEGERS, REFERENCES, REALS, BYTES, TEXTS, NUMBERS = range(1, 7)
 _IS_NULL = 0x80

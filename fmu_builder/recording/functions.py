@@ -85,13 +85,6 @@ GetBooleanStatus          kind -> value
 GetStringStatus           kind -> value
 """
 CALLBACKS = ("logger", "allocateMemory", "freeMemory", "stepFinished")
-EVENT_FLAGS = (
-    "newDiscreteStatesNeeded",
-    "terminateSimulation",
-    "nominalsOfContinuousStatesChanged",
-    "valuesOfContinuousStatesChanged",
-    "nextEventTimeDefined",
-)
 
 
 def _functions() -> tuple[Function, ...]:

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from fmu_builder.check.document import Description
-from fmu_builder.export.smoke import EventInfo, callback_functions, status_name
+from fmu_builder.export.smoke import EVENT_FLAGS, EventInfo, callback_functions, status_name
 from fmu_builder.recording.file import Call, Recording
-from fmu_builder.recording.functions import EVENT_FLAGS
 
 _ARRAYS: Mapping[str, Any] = {
     "vr": c_uint,

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fmu_builder.errors import InputError, Problem, did_you_mean, listed
-from fmu_builder.export.smoke import STATUS, status_name
+from fmu_builder.export.smoke import EVENT_FLAGS, STATUS, status_name
 from fmu_builder.recording.fields import Value
 from fmu_builder.recording.file import Call, Message, Recording
-from fmu_builder.recording.functions import BY_NAME, EVENT_FLAGS
+from fmu_builder.recording.functions import BY_NAME
 
 _SHOWN = 8  # values of an array
 _KINDS = ("fmi2DoStepStatus", "fmi2PendingStatus", "fmi2LastSuccessfulTime", "fmi2Terminated")

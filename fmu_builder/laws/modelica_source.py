@@ -269,8 +269,8 @@ def _function(
 ) -> Iterator[str]:
     scalars = laws.numbers_behind(function)
     taken = {scalar_name(one) for one in laws.scalars}
-    names = {one: _free(one, taken | set(keywords)) for one, _ in function.parameters}
-    result = _free("y", {*names.values()})
+    names = {one: free_name(one, taken | set(keywords)) for one, _ in function.parameters}
+    result = free_name("y", {*names.values()})
     yield f"function {prefix}{name}"
     for one, unit in function.parameters:
         yield f"  input Real {names[one]}{unit_text(dimension_of(unit))};"
@@ -288,7 +288,7 @@ def _function(
     yield f"end {prefix}{name};"
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, taken: Collection[str]) -> str:
     """The name, with as many underscores behind it as make it another one than those taken."""
     while name in taken:
         name += "_"
@@ -298,7 +298,7 @@ def _free(name: str, taken: Collection[str]) -> str:
 def _table(table: LawTable, x: str, y: str) -> Iterator[str]:
     """The cubic of the interval in which x lies; beyond the ends a line, or an assertion."""
     own = ("points", "cubics", "k", "t")
-    points, cubics, k, t = (_free(one, {x, y}) for one in own)
+    points, cubics, k, t = (free_name(one, {x, y}) for one in own)
     count = len(table.x)
     rows = ", ".join("{" + ", ".join(number(float(c)) for c in row) + "}" for row in table.coefficients)
     first, last = (number(one) for one in (table.x[0], table.x[-1]))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import html as markup
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fmu_builder.errors import InputError, Problem
+from fmu_builder.laws.modelica_source import free_name
 from fmu_builder.model.assembly import AssemblyModel, Part
 from fmu_builder.model.model import Variable
 from fmu_builder.modelica import words
@@ -55,13 +56,6 @@ class _Diagram:
         self.connections.append(f"  connect({a}, {b})\n    annotation({line(*ends)});")
 
 
-def _free(name: str, taken: Collection[str]) -> str:
-    """The name, or with underscores behind it one that is not taken."""
-    while name in taken:
-        name += "_"
-    return name
-
-
 @dataclass(frozen=True)
 class SystemClass:
     """`parts`: the Modelica names of the parts, by their own."""
@@ -87,7 +81,7 @@ class _System:
         self.parts = {part.name: part for part in model.parts}
         self.names: dict[str, str] = {}
         for name in self.parts:
-            self.names[name] = _free(words.identifier(name), {*_TAKEN, *self.names.values()})
+            self.names[name] = free_name(words.identifier(name), {*_TAKEN, *self.names.values()})
         self.diagram = _Diagram()
         self.problems: list[Problem] = []
         self.connected: set[tuple[str, str]] = set()

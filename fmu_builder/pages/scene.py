@@ -194,32 +194,36 @@ def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
             yield from _part(port)
     linkage = _asked(model, module, "linkage", constants, seen)
     if linkage is not None:
-        yield {
-            "kind": "linkage",
-            "joints": [
-                {
-                    "parent": float(one.parent),
-                    "place": list(one.place),
-                    "angle": one.angle,
-                    "q": one.q,
-                    "slides": float(one.slides),
-                }
-                for one in linkage.joints
-            ],
-            "links": [[float(body), *point] for body, point in linkage.links],
-            "curves": [
-                {
-                    "body": float(one.body),
-                    "base": list(one.base),
-                    "angle": one.angle,
-                    "f": list(one.f),
-                    "other": float(one.other),
-                    "point": list(one.point),
-                    "line": _short([one.line or _line_of_laws(model, one)])[0],
-                }
-                for one in linkage.curves
-            ],
-        }
+        yield _linkage(model, linkage)
+
+
+def _linkage(model: ElementModel, linkage: Linkage) -> dict[str, Any]:
+    return {
+        "kind": "linkage",
+        "joints": [
+            {
+                "parent": float(one.parent),
+                "place": list(one.place),
+                "angle": one.angle,
+                "q": one.q,
+                "slides": float(one.slides),
+            }
+            for one in linkage.joints
+        ],
+        "links": [[float(body), *point] for body, point in linkage.links],
+        "curves": [
+            {
+                "body": float(one.body),
+                "base": list(one.base),
+                "angle": one.angle,
+                "f": list(one.f),
+                "other": float(one.other),
+                "point": list(one.point),
+                "line": _short([one.line or _line_of_laws(model, one)])[0],
+            }
+            for one in linkage.curves
+        ],
+    }
 
 
 _LAW_POINTS = 120

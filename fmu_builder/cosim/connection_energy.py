@@ -123,16 +123,7 @@ class ConnectionPower:
             for source, rows in connection.recorded():
                 yield Copy(clock=self._clock, every=self._every, phase=self._every - 1, source=source, rows=rows)
         for ledger in self._ledgers:
-            yield Access(
-                clock=self._clock,
-                every=self._every,
-                phase=self._every - 1,
-                link=ledger.link,
-                address=ledger.rows.ctypes.data + ledger.rows.strides[0],
-                stride=ledger.rows.strides[0],
-                rows=len(ledger.rows),
-                late=1,
-            )
+            yield Access.after_each(self._clock, self._every, ledger.link, ledger.rows, first=1)
 
     def signals(self, rows: int) -> dict[str, tuple[str, NDArray[np.float64]]]:
         """Unit and values by name: of each connection the power into the body, and the energy that was made."""

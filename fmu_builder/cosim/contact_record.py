@@ -301,16 +301,7 @@ class _Sampled:
 
     def operations(self) -> Iterator[Access]:
         for link, memory, _ in self._links:
-            yield Access(
-                clock=self._clock,
-                every=self._ticks,
-                phase=self._ticks - 1,
-                link=link,
-                address=memory.ctypes.data,
-                stride=memory.strides[0],
-                rows=BLOCK,
-                late=1,
-            )
+            yield Access.after_each(self._clock, self._ticks, link, memory, first=0)
 
     def block(self) -> Block:
         return Block(every=self._ticks, phase=self._ticks - 1, drain=self._drain)

@@ -39,7 +39,7 @@ class Recorder:
         self._units = {f"{slave.name}.{v.name}": v.unit for slave, v in variables}
         self._values = np.zeros((len(time), len(self._nodes)))
         self._whole: list[tuple[int, NDArray[np.int32]]] = []  # first column, values of Integers and Booleans
-        self._accesses: list[tuple[Link, int, int]] = []  # with the address of row 0, and the bytes of a row
+        self._links: list[tuple[Link, NDArray[np.float64] | NDArray[np.int32]]] = []  # with its rows
         column = 0
         for slave, found in groups:
             memory: NDArray[np.float64] | NDArray[np.int32] = self._values[:, column : column + len(found)]
@@ -47,29 +47,20 @@ class Recorder:
                 memory = np.zeros((len(time), len(found)), dtype=np.int32)
                 self._whole.append((column, memory))
             link = Link(slave, "Get", found, memory)
-            self._accesses.append((link, memory.ctypes.data, memory.strides[0]))
+            self._links.append((link, memory))
             column += len(found)
 
     def record_start(self) -> None:
-        for link, address, _ in self._accesses:
-            status = link.at(address)
+        for link, memory in self._links:
+            status = link.at(memory.ctypes.data)
             if status:
                 link.check(status, float(self.time[0]))
         self._rows, self._checked = 1, 0
 
     def operations(self, clock: Clock, every: int) -> Iterator[Access]:
         """The next row at the end of every so many ticks."""
-        for link, address, stride in self._accesses:
-            yield Access(
-                clock=clock,
-                every=every,
-                phase=every - 1,
-                link=link,
-                address=address + stride,
-                stride=stride,
-                rows=len(self.time),
-                late=1,
-            )
+        for link, memory in self._links:
+            yield Access.after_each(clock, every, link, memory, first=1)
 
     def memory_ahead(self) -> AbstractContextManager[None]:
         """While inside, memory for the rows is there before they are written."""

@@ -29,7 +29,7 @@ class Sensitivities:
     ) -> None:
         if not hasattr(slave.library, _FOLLOW):
             raise SlaveError(Problem(slave.name, "the FMU gives no derivatives along a run"))
-        self._slave, self._rows = slave, rows
+        self._slave = slave
         self._starts = np.array([one.reference for one in starts], dtype=np.uint32)
         self.values: NDArray[np.float64] = np.zeros((rows, len(signals), len(starts)))
         self._link = Link(slave, "Get", signals, self.values, function=_GET)
@@ -46,15 +46,4 @@ class Sensitivities:
 
     def operation(self, clock: Clock, every: int) -> Iterator[Access]:
         """The next row at the end of every so many ticks."""
-        stride = self.values.strides[0]
-        address = self.values.ctypes.data + stride
-        yield Access(
-            clock=clock,
-            every=every,
-            phase=every - 1,
-            link=self._link,
-            address=address,
-            stride=stride,
-            rows=self._rows,
-            late=1,
-        )
+        yield Access.after_each(clock, every, self._link, self.values, first=1)

@@ -57,6 +57,20 @@ class Access(Operation):
     rows: int = 1
     late: int
 
+    @classmethod
+    def after_each(cls, clock: Clock, every: int, link: Link, memory: NDArray[Any], first: int) -> Access:
+        """At the end of every so many ticks.   memory: one row each time     first: that of the first time"""
+        return cls(
+            clock=clock,
+            every=every,
+            phase=every - 1,
+            link=link,
+            address=memory.ctypes.data + first * memory.strides[0],
+            stride=memory.strides[0],
+            rows=len(memory),
+            late=1,
+        )
+
     def answered(self, status: int, tick: int) -> str | None:
         self.link.check(status, self.clock.at(tick + self.late))
         return None

@@ -72,8 +72,8 @@ typedef struct {
 /* What the importer knows of a clock that counts down: 1 if it has read the interval to the moment of the next tick, s,
  * and that interval. */
 typedef struct {
-    double is_told, moment, interval;
-} CcTold;
+    double is_read, moment, interval;
+} CcReadInterval;
 #endif
 
 #define CC_STATE_MEMBER(name, is_whole, least, greatest) double name;
@@ -93,7 +93,7 @@ typedef struct {
     CcRecords records; /* which change in few steps */
 #endif
 #if CC_CLOCKS
-    CcTold told[CC_CLOCKS]; /* intervals of clocks that count down */
+    CcReadInterval read_intervals[CC_CLOCKS]; /* of clocks that count down */
 #endif
 } CcState;
 

@@ -68,10 +68,10 @@ CC_RARE int cc_check_state_numbers(Instance *instance, const CcState *state)
 #endif
 #if CC_CLOCKS
     for (int i = 0; i < CC_CLOCKS; i++) {
-        const CcTold *told = &state->told[i];
-        if (!(told->is_told == 0.0 || told->is_told == 1.0) || !cc_is_finite(told->moment)
-            || !(told->interval >= 0.0 && told->interval <= CC_HUGE))
-            return cc_refuse_number(instance, "told", told->interval);
+        const CcReadInterval *one = &state->read_intervals[i];
+        if (!(one->is_read == 0.0 || one->is_read == 1.0) || !cc_is_finite(one->moment)
+            || !(one->interval >= 0.0 && one->interval <= CC_HUGE))
+            return cc_refuse_number(instance, "interval", one->interval);
     }
 #endif
 #if CC_RECORDS

@@ -4,7 +4,7 @@
  *              clocks too; memory follows in fmi3UpdateDiscreteStates, behind which all clocks are inactive again.
  * Clocked      Variables keep the values of the last tick, and may be read at any time.
  * Intervals    of a constant clock stand in modelDescription.xml.  A clock that counts down has a variable with the
- *              moment of its next tick, s, and one that is true while there is one.  The importer is told
+ *              moment of its next tick, s, and one that is true while there is one.  The importer reads
  *              fmi3IntervalChanged once for each moment, relative to the time of that call, then
  *              fmi3IntervalUnchanged until the clock ticks.
  *
@@ -22,7 +22,7 @@ static int cc_is_ticking(Instance *instance, int i)
 static void cc_deactivate(Instance *instance, int i)
 {
     if (cc_is_ticking(instance, i)) {
-        instance->now.told[i].is_told = 0.0; /* the next interval is another one */
+        instance->now.read_intervals[i].is_read = 0.0; /* the next interval is another one */
         cc_store(instance, cc_clocks[i].reference, 0.0);
     }
 }
@@ -82,14 +82,14 @@ static fmi3Status cc_check_clocks(Instance *instance, const char *function, cons
 static fmi3IntervalQualifier cc_count_down(Instance *instance, int i, fmi3Float64 *interval)
 {
     const double *block = cc_block(instance);
-    CcTold *told = &instance->now.told[i];
+    CcReadInterval *one = &instance->now.read_intervals[i];
     if (block[cc_clocks[i].waits] == 0.0)
         return fmi3IntervalNotYetKnown;
     double moment = block[cc_clocks[i].moment];
-    int is_new = told->is_told == 0.0 || told->moment != moment;
+    int is_new = one->is_read == 0.0 || one->moment != moment;
     if (is_new)
-        *told = (CcTold){1.0, moment, cc_max(moment - block[0], 0.0)};
-    *interval = told->interval;
+        *one = (CcReadInterval){1.0, moment, cc_max(moment - block[0], 0.0)};
+    *interval = one->interval;
     return is_new ? fmi3IntervalChanged : fmi3IntervalUnchanged;
 }
 

@@ -31,12 +31,3 @@
 #include "surfaces/profile.h"
 #include "surfaces/sphere.h"
 #include "surfaces/torus.h"
-
-/* cc_text_format for callers that cannot make a va_list. */
-CC_API __attribute__((format(printf, 2, 3))) void cc_host_format(CcText *text, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    cc_text_format(text, format, arguments);
-    va_end(arguments);
-}

@@ -40,7 +40,7 @@ def number(host: HostLibrary, value: float) -> str:
 def formatted(host: HostLibrary, pattern: bytes, *arguments) -> str:
     """`arguments` are C values made by ffi: int, double, char[]."""
     text = new_text(host)
-    host.lib.cc_host_format(text, host.ffi.new("char[]", pattern), *arguments)
+    host.lib.cc_append(text, host.ffi.new("char[]", pattern), *arguments)
     return text_of(host, text)
 
 
@@ -166,7 +166,7 @@ def test_long_text_is_cut_inside_the_buffer(host: HostLibrary, length: int) -> N
 
     host.lib.cc_text_string(text, ffi.new("char[]", message.encode()))
     host.lib.cc_text_number(text, -1.5, 9)  # whatever comes behind a full line is cut too
-    host.lib.cc_host_format(text, ffi.new("char[]", b"%s"), ffi.new("char[]", b"end"))
+    host.lib.cc_append(text, ffi.new("char[]", b"%s"), ffi.new("char[]", b"end"))
 
     assert text_of(host, text) == (message + "-1.5end")[: SIZE - 1]
     assert ffi.buffer(memory, len(guard))[:] == guard

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 import zipfile
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -14,7 +13,7 @@ from lxml import etree
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError
 from fmu_builder.export import toolchain
-from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.cache import cache_folder, made_once, used
 from fmu_builder.export.resources import fault_of, named_files
 from fmu_builder.export.toolchain import INSTALL_HINT, Compiler, compile_module, find_compiler
 
@@ -68,20 +67,16 @@ def _module(where: str, files: Mapping[str, bytes]) -> Path:
         have = f"{compiler.version} builds for this machine only" if compiler else "no compiler was found"
         raise ToolError(Problem(where, f"pages need its WebAssembly module, and {have}; {INSTALL_HINT}"))
     kept = used(cache_folder() / "modules" / f"{_content(sources, compiler)}.wasm")
-    if not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent, prefix="build-") as temporary:
-            folder = Path(temporary) / "sources"
-            for name, data in sources.items():
-                path = folder / PurePosixPath(name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
-            made = Path(temporary) / "fmu.wasm"
-            compile_module(
-                folder, [*_compiled(sources[PurePosixPath(_BUILD).name]), str(_HOST)], made, EXPORTS, compiler
-            )
-            made.replace(kept)
-    return kept
+
+    def make(module: Path) -> None:
+        folder = module.parent / "sources"
+        for name, data in sources.items():
+            path = folder / PurePosixPath(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        compile_module(folder, [*_compiled(sources[PurePosixPath(_BUILD).name]), str(_HOST)], module, EXPORTS, compiler)
+
+    return made_once(kept, make)
 
 
 def _data(where: str, files: Mapping[str, bytes], sources: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -10,9 +10,8 @@ import os
 import re
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from ctypes import CDLL, Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,9 +29,10 @@ from fmpy.logging import addLoggerProxy
 from fmpy.model_description import ModelDescription
 from lxml import etree
 
-from fmu_builder.cosim.description_xml import defined_units, differences, gives_derivatives, held_forces
+from fmu_builder.cosim.description_variables import derivatives_of, states_behind, variables_of
+from fmu_builder.cosim.description_xml import gives_derivatives
 from fmu_builder.cosim.extraction import Extraction
-from fmu_builder.cosim.fmi3.adaptor import READABLE, Adaptor, function_of, kinds_of, name_in_fmi3, type_of
+from fmu_builder.cosim.fmi3.adaptor import READABLE, Adaptor, function_of, kinds_of, name_in_fmi3
 from fmu_builder.cosim.fmi3.arrays import Array as Fmi3Array
 from fmu_builder.cosim.fmi3.arrays import Scalars
 from fmu_builder.cosim.fmi3.tried_starts import tried_starts
@@ -43,7 +43,6 @@ from fmu_builder.cosim.port_names import find_ports
 from fmu_builder.cosim.terminals import read_terminals
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.export.archive import check_archive
-from fmu_builder.export.fmi3_variables import INDICATORS
 from fmu_builder.export.smoke import STATUS
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.export.trial import try_out
@@ -127,7 +126,7 @@ def read_slave(path: Path) -> SlaveDescription:
     identifier = capabilities.modelIdentifier
     ours = (description.generationTool or "").startswith("fmu-builder")
     terminals = {name: scalars.terminal(one) for name, one in terminals.items()}
-    variables = _variables(description, root, scalars, literals, ours, is_fmi3)
+    variables = variables_of(description, root, scalars, literals, ours, is_fmi3)
     folders = {n: f"binaries/{TUPLES[n] if is_fmi3 else n}/{identifier}{p.suffix}" for n, p in PLATFORMS.items()}
     others = () if is_fmi3 else sorted(_other_platforms(names))
     experiment, faults = _default_experiment(description)
@@ -147,14 +146,14 @@ def read_slave(path: Path) -> SlaveDescription:
         step=experiment.get("stepSize"),
         ours=ours,
         restorable=ours and can_restore,
-        derivatives=_derivatives(description, scalars) if gives_derivatives(root) else {},
+        derivatives=derivatives_of(description, scalars) if gives_derivatives(root) else {},
         faults=faults,
         can_restore=can_restore,
         varies_step=bool(capabilities.canHandleVariableCommunicationStepSize),
         shows_events=is_fmi3 and can_restore and bool(capabilities.mightReturnEarlyFromDoStep),
         interpolates=bool(capabilities.canInterpolateInputs),
         asynchronous=bool(capabilities.canRunAsynchronuously),
-        states_behind=_states_behind(description, scalars),
+        states_behind=states_behind(description, scalars),
         kinds=kinds,
         arrays=scalars.arrays,
         left_out=tuple(
@@ -163,80 +162,9 @@ def read_slave(path: Path) -> SlaveDescription:
     )
 
 
-def _variables(
-    description: ModelDescription,
-    root: etree._Element,
-    scalars: Scalars,
-    literals: Mapping[str, Mapping[str, int]],
-    ours: bool,
-    is_fmi3: bool,
-) -> dict[str, SlaveVariable]:
-    """The scalars by their names.   literals: of the types of enumerations     ours: made by fmu-builder"""
-    unknowns = {u.variable.name: u.dependencies for u in (*description.outputs, *description.initialUnknowns)}
-    free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
-    held, units, relative = held_forces(root), defined_units(root), differences(root)
-    variables = {}
-    for v in description.modelVariables:
-        if is_fmi3 and (v.type not in READABLE or (ours and v.name.startswith(INDICATORS))):
-            continue
-        type_name = type_of(v.type)
-        depends = unknowns.get(v.name)
-        declared = v.declaredType
-        unit = v.unit or (declared.unit if declared else None) or ""
-        alike = SlaveVariable(
-            name=v.name,
-            reference=v.valueReference,
-            type=type_name,
-            causality=v.causality,
-            variability=v.variability,
-            initial=v.initial,
-            unit=unit,
-            start=None,
-            depends=None if depends is None else frozenset(n for d in depends for n in scalars.names(d.name)),
-            literals=literals.get(declared.name, {}) if declared and v.type == "Enumeration" else {},
-            description=v.description or "",
-            # an output without dependencies, even on time, is a force that an element does not have
-            zero=type_name == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
-            held=held.get(v.name),
-            max=_number(v.max),
-            min=_number(v.min),
-            defined=units.get(unit),
-            relative=relative.get(v.name, bool(declared and declared.relativeQuantity)),
-        )
-        for name, reference, start in scalars.of(v):
-            variables[name] = replace(alike, name=name, reference=reference, start=start)
-    return variables
-
-
-def _derivatives(description: ModelDescription, scalars: Scalars) -> dict[int, int]:
-    """Value references of states and of their derivatives."""
-    return {
-        state[1]: own[1]
-        for v in description.modelVariables
-        if v.derivative is not None
-        for state, own in zip(scalars.of(v.derivative), scalars.of(v), strict=True)
-    }
-
-
 def _terminal_ports(terminals: Mapping[str, Terminal], variables: Mapping[str, SlaveVariable]) -> dict[str, PortUse]:
     ports = {name: port_of(terminal, variables) for name, terminal in terminals.items()}
     return {name: port for name, port in ports.items() if port is not None}
-
-
-def _states_behind(description: ModelDescription, scalars: Scalars) -> dict[str, bool]:
-    """By output, whether it depends on states; one whose dependencies are not given may."""
-    states = {v.derivative.name for v in description.modelVariables if v.derivative is not None}
-    return {
-        name: u.dependencies is None or any(d.name in states for d in u.dependencies)
-        for u in description.outputs
-        for name in scalars.names(u.variable.name)
-    }
-
-
-def _number(text: str | float | None) -> float | None:
-    with suppress(TypeError, ValueError):
-        return float(text)  # type: ignore[arg-type]
-    return None
 
 
 def _default_experiment(description: ModelDescription) -> tuple[dict[str, float], dict[str, str]]:

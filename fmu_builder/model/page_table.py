@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from fmu_builder.errors import Problem, collected, did_you_mean
 from fmu_builder.model.table_model import Quantity, TableModel
+from fmu_builder.model.toml_files import explain
 from fmu_builder.units import Unit, parse_quantity
 
 
@@ -20,6 +22,18 @@ class PageTable(TableModel):
         default_factory=dict, description="from and to of sliders, by parameter: numbers (SI) or texts with units"
     )
     names: dict[str, str] = Field(default_factory=dict, description="for people, by variable")
+
+
+def read_page(path: Path, given: dict[str, object], problems: list[Problem]) -> PageTable:
+    """The table; adds what is wrong, but for names, which are checked where the variables are known."""
+    try:
+        return PageTable.model_validate(given)
+    except ValidationError as error:
+        problems += [
+            Problem(problem.where.replace(f"{path}: ", f"{path}: [page] ", 1), problem.what)
+            for problem in explain(path, error, PageTable)
+        ]
+        return PageTable()
 
 
 @dataclass(frozen=True)

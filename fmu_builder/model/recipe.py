@@ -11,18 +11,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pydantic import ValidationError
-
 from fmu_builder.c_names import C_KEYWORDS, WORDS_OF_C
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.laws.check import RESERVED
 from fmu_builder.model.declaration import Choices, Declaration, Variable, plain, unmet, value_text
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.given_values import truth
-from fmu_builder.model.page_table import PageTable
+from fmu_builder.model.page_table import PageTable, read_page
 from fmu_builder.model.slots import ElementLaws, read_functions
 from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
-from fmu_builder.model.toml_files import SYSTEM_KEYS, explain, read_toml
+from fmu_builder.model.toml_files import SYSTEM_KEYS, read_toml
 from fmu_builder.paths import find_element, find_recipe, former_note, load_module
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -245,7 +243,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         laws=laws,
         drawing=table("drawing"),
         arrays=tables.get("arrays") is True,
-        page=_page(path, table("page"), problems),
+        page=read_page(path, table("page"), problems),
         left_out=left_out,
     ).with_choices(declared, choices)
     return recipe, problems
@@ -352,18 +350,6 @@ def _unmet(path: Path, declared: Declaration, choices: Choices) -> list[Problem]
                 Problem(f"{path}: [{table}] {name}", f"{what} needs [structure] {needs}; change one of the two")
             )
     return problems
-
-
-def _page(path: Path, given: dict[str, object], problems: list[Problem]) -> PageTable:
-    """What is wrong with the names in it shows when the variables are known."""
-    try:
-        return PageTable.model_validate(given)
-    except ValidationError as error:
-        problems += [
-            Problem(problem.where.replace(f"{path}: ", f"{path}: [page] ", 1), problem.what)
-            for problem in explain(path, error, PageTable)
-        ]
-        return PageTable()
 
 
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+SHOWN_FAULTS = 20  # of one file; a broken column would otherwise print every row
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -73,6 +75,14 @@ def collected(problems: list[Problem]) -> Iterator[None]:
         yield
     except InputError as error:
         problems += error.problems
+
+
+def raise_faults(faults: Sequence[Problem]) -> None:
+    """Raises InputError with the first faults of one file and the number of further ones, if there are any."""
+    if len(faults) > SHOWN_FAULTS:
+        raise InputError([*faults[:SHOWN_FAULTS], Problem("", f"and {len(faults) - SHOWN_FAULTS} further faults")])
+    if faults:
+        raise InputError(faults)
 
 
 def shortened(value: object) -> str:

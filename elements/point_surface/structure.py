@@ -20,8 +20,7 @@ from fmu_builder.model.structure_tables import SURFACES, Side
 
 TABLES = {"surface": SURFACES}
 
-UNBOUNDED = 1.7976931348623157e308  # the largest double: no closest point lies beyond
-ENDLESS = (-UNBOUNDED, UNBOUNDED)
+ENDLESS = (-patches.UNBOUNDED, patches.UNBOUNDED)
 
 CLOSED, CORNERS, AXIS_FROM, AXIS_TO = 1, 2, 4, 8  # contact_core/surfaces/profile.h
 
@@ -381,7 +380,7 @@ def _bicubic(patch: patches.Patch | None, key: str, read: Reader, side: float) -
         )
     constants = {
         **patch.tables(),
-        "reach": (min(above, UNBOUNDED), min(below, UNBOUNDED)),
+        "reach": (min(above, patches.UNBOUNDED), min(below, patches.UNBOUNDED)),
         "side": (side,),
     }
     return Surface(constants, below if side > 0.0 else above, patches.free_place(samples, side, 2.0 * MOST_OFF))

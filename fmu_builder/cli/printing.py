@@ -16,6 +16,7 @@ out.width = max(out.width, 100)  # a table cut to 80 columns loses the names of 
 err = Console(stderr=True, soft_wrap=True)
 
 SHOWN = 20  # warnings and contacts of a run; a slave that warns in every step would print thousands
+INTERRUPTED = 130  # exit code
 _INTERVAL = 5.0  # s, between lines on the progress
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of, named_files
-from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, progress_lines
+from fmu_builder.cli.printing import INTERRUPTED, SHOWN, err, line, out, print_notes, progress_lines
 from fmu_builder.cosim.cross_check import check_triples, write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
 from fmu_builder.cosim.master import Master, load_scenario, system_of
@@ -28,7 +28,6 @@ from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.pages.movement import Movement, movement_of
 from fmu_builder.report import trace_plot
 
-_INTERRUPTED = 130  # exit code
 _TABLE_WIDTH = 160  # at most; a truncated number would be wrong
 
 
@@ -68,7 +67,7 @@ def run_system(
     try:
         done, exit_code = _run_with_progress(master), 0
     except RunInterrupted as error:  # what is there is worth its time
-        done, exit_code = error.result, _INTERRUPTED
+        done, exit_code = error.result, INTERRUPTED
     make_folder_of(output)
     write_trace(done.trace, output)
     if plot:

@@ -16,14 +16,13 @@ from rich.table import Table
 from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
-from fmu_builder.cli.printing import err, line, out, print_notes, print_progress, progress_lines
+from fmu_builder.cli.printing import INTERRUPTED, err, line, out, print_notes, print_progress, progress_lines
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.page import write_page
 from fmu_builder.studies.run import Progress as Done
 from fmu_builder.studies.run import StudyInterrupted, study
 from fmu_builder.studies.step import step_study
 
-_INTERRUPTED = 130  # exit code
 _ROWS = 12  # of a table that is printed
 
 
@@ -53,7 +52,7 @@ def run_study(
                 0,
             )
         except StudyInterrupted as error:  # what is there is kept
-            result, exit_code = error.result, _INTERRUPTED
+            result, exit_code = error.result, INTERRUPTED
     print_notes(result.notes)
     if as_json:
         print(json.dumps({**asdict(result), "path": str(result.path)}, indent=2))

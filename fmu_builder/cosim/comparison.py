@@ -26,7 +26,7 @@ from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.units import parse_unit
 
-_COINCIDE = 1e-12  # of the largest time: above the rounding of t0 + k h, far below any step
+COINCIDE = 1e-12  # of the largest time: above the rounding of t0 + k h, far below any step
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ class _Grid:
 
     def __init__(self, time: NDArray[np.float64], reference_time: NDArray[np.float64]) -> None:
         self.reference_time = reference_time
-        self.coincide = _COINCIDE * float(max(np.abs(time[[0, -1]]).max(), np.abs(reference_time[[0, -1]]).max()))
+        self.coincide = COINCIDE * float(max(np.abs(time[[0, -1]]).max(), np.abs(reference_time[[0, -1]]).max()))
         self.trace_time = _snapped(time, reference_time, self.coincide)
         self.start = float(max(self.trace_time[0], reference_time[0]))
         self.stop = float(min(self.trace_time[-1], reference_time[-1]))

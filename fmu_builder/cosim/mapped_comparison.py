@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from fmu_builder.cosim.comparison import Tolerance
+from fmu_builder.cosim.comparison import COINCIDE, Tolerance
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.mapping import read_map
 
 _OFFSETS = 401  # that are tried over the range of an unknown one, before the best is refined
-_COINCIDE = 1e-12  # of the largest time, as in comparison.py
 _Values = NDArray[np.float64]
 
 
@@ -133,7 +132,7 @@ def interpolated(time: _Values, values: _Values, at: _Values) -> _Values:
 
 def within(time: _Values, measured: _Values, least: float, largest: float) -> NDArray[np.bool_]:
     """Which measured times are in the span of the run with each offset between these."""
-    slack = _COINCIDE * max(abs(float(time[0])), abs(float(time[-1])))
+    slack = COINCIDE * max(abs(float(time[0])), abs(float(time[-1])))
     inside = (measured + least >= time[0] - slack) & (measured + largest <= time[-1] + slack)
     return np.asarray(inside, dtype=np.bool_)
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.recorder import unit_of_signal
-from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
+from fmu_builder.errors import InputError, Problem, did_you_mean, raise_faults, shortened
 from fmu_builder.files import read_text
 from fmu_builder.model.mapping import ColumnEntry, MeasurementMap, offset_range
 from fmu_builder.units import Unit, dimension_text, mixes_cycles_and_angle, parse_quantity, parse_unit
@@ -27,7 +27,6 @@ _COMMENT = re.compile(r"\s*(#|%|//)")
 _GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--", "#n/a"})
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _HEADER_UNIT = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<square>[^\[\]]*)\]|\((?P<round>[^()]*)\)|\s/\s(?P<slash>\S+))\s*")
-_SHOWN_FAULTS = 20  # of one file
 _Values = NDArray[np.float64]
 
 
@@ -263,9 +262,7 @@ def _read_table(path: Path) -> _Table:
                 faults.append(Problem(f"{path}: line {number}, column '{header[column]}'", what))
             else:
                 values[k, column] = value
-    if faults:
-        more = [Problem("", f"and {len(faults) - _SHOWN_FAULTS} further faults")] if len(faults) > _SHOWN_FAULTS else []
-        raise InputError([*faults[:_SHOWN_FAULTS], *more])
+    raise_faults(faults)
     return _Table(tuple(header), tuple(units), values, tuple(number for number, _ in rows))
 
 

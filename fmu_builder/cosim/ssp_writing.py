@@ -23,6 +23,7 @@ from fmu_builder.cosim.ssp import annotation
 from fmu_builder.cosim.ssp.files import MAIN, NAMESPACES
 from fmu_builder.cosim.ssp.units import unit_of
 from fmu_builder.errors import InputError, Problem
+from fmu_builder.export.description import number
 from fmu_builder.export.fmu import build_fmu, pack
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.scenario import Conversion
@@ -195,12 +196,12 @@ class _Writer:
                 if conversion is not None:
                     one.set("suppressUnitConversion", "true")
                     one.append(_linear(conversion))
-        step = _number(scenario.seconds("step"))
+        step = number(scenario.seconds("step"))
         system.append(_master(step))
         if self._units:
             units = etree.SubElement(root, f"{SSD}Units")
             units.extend(_unit(unit) for _, unit in sorted(self._units.items()))
-        times = {"startTime": _number(scenario.seconds("start")), "stopTime": _number(scenario.seconds("stop"))}
+        times = {"startTime": number(scenario.seconds("start")), "stopTime": number(scenario.seconds("stop"))}
         experiment = etree.SubElement(root, f"{SSD}DefaultExperiment", times)
         experiment.append(_algorithm(step))
         own = etree.SubElement(root, f"{SSD}Annotations")
@@ -299,10 +300,10 @@ def _value(variable: SlaveVariable, value: Start, literals: bool) -> tuple[str, 
     if isinstance(value, str):
         return "String", {"value": value}
     if variable.type == "Real":
-        return "Real", {"value": _number(value)}
+        return "Real", {"value": number(value)}
     if variable.type == "Boolean":
         return "Boolean", {"value": "true" if value else "false"}
-    literal = next((name for name, number in variable.literals.items() if number == value), None)
+    literal = next((name for name, one in variable.literals.items() if one == value), None)
     if variable.type == "Enumeration" and literal is not None and literals:
         return "Enumeration", {"value": literal}
     return "Integer", {"value": str(int(value))}
@@ -319,22 +320,17 @@ def _files(stems: Sequence[str], suffix: str) -> list[str]:
     """Names in the archive, each different, that are URIs as they stand."""
     found: list[str] = []
     for stem in stems:
-        plain, number = re.sub(r"[^A-Za-z0-9_.-]", "_", stem), 1
+        plain, count = re.sub(r"[^A-Za-z0-9_.-]", "_", stem), 1
         name = f"resources/{plain}{suffix}"
         while name in found:
-            number += 1
-            name = f"resources/{plain}_{number}{suffix}"
+            count += 1
+            name = f"resources/{plain}_{count}{suffix}"
         found.append(name)
     return found
 
 
-def _number(value: float) -> str:
-    """The shortest text that gives the same double."""
-    return repr(float(value))
-
-
 def _linear(conversion: Conversion) -> etree._Element:
-    attributes = {"factor": _number(conversion.factor), "offset": _number(conversion.offset)}
+    attributes = {"factor": number(conversion.factor), "offset": number(conversion.offset)}
     return etree.Element(f"{SSC}LinearTransformation", attributes)
 
 

@@ -7,17 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from lxml import etree
 
+from fmu_builder.export.terminals import FILE
 from fmu_builder.model.connectable import Member, Terminal
-
-_FILE = "terminalsAndIcons/terminalsAndIcons.xml"
 
 
 def read_terminals(archive: zipfile.ZipFile) -> dict[str, Terminal]:
     """By name.  A file that cannot be parsed has none: a run needs no terminals, and `check` names what is wrong."""
-    if _FILE not in archive.namelist():
+    if FILE not in archive.namelist():
         return {}
     try:
-        root = etree.fromstring(archive.read(_FILE), etree.XMLParser(resolve_entities=False, no_network=True))
+        root = etree.fromstring(archive.read(FILE), etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError:
         return {}
     return {one.name: one for one in _terminals(root.findall("Terminals/Terminal"), "")}

@@ -23,10 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean, raise_faults
 from fmu_builder.files import csv_reader, is_stream, read_text, staged, write_whole
 
-_SHOWN_FAULTS = 20  # of one trace; a broken column would otherwise print every row
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _NOT_FINITE = re.compile(r"\s*[+-]?(nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
@@ -59,7 +58,7 @@ class Trace:
         object.__setattr__(self, "time", _read_only(self.time))
         object.__setattr__(self, "values", _read_only(self.values))
         object.__setattr__(self, "names", tuple(self.names))
-        _raise(self._faults())
+        raise_faults(self._faults())
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """The signal `name`, shape (n,), read-only.   Raises InputError if there is none."""
@@ -205,7 +204,7 @@ def read_trace(path: Path | str) -> Trace:
         table, table_faults = _checked_table(path, header, rows, lines)
         faults += table_faults
     units, events, provenance = _read_beside(_beside(path), header, faults)
-    _raise(faults)
+    raise_faults(faults)
     return Trace(table[:, 0], tuple(header[1:]), table[:, 1:], units, events, provenance)
 
 
@@ -213,14 +212,6 @@ def _read_only(values: NDArray[np.float64]) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64).view()
     array.flags.writeable = False
     return array
-
-
-def _raise(faults: Sequence[Problem]) -> None:
-    if len(faults) > _SHOWN_FAULTS:
-        rest = Problem("", f"and {len(faults) - _SHOWN_FAULTS} further faults")
-        raise InputError([*faults[:_SHOWN_FAULTS], rest])
-    if faults:
-        raise InputError(faults)
 
 
 def _decrease(where: str, time: float, before: float, place: str) -> Problem:

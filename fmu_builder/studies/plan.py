@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import SHOWN_FAULTS, InputError, Problem, did_you_mean
 from fmu_builder.files import csv_reader, read_text
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.format import CheckedStudy
@@ -290,11 +290,8 @@ def _listed(path: Path, axes: Sequence[Axis], where: str) -> Rows:
                 rows[number, known[name]] = axis.number_of(text.strip(), f"{path}: row {number + 1}, {name}", unit)
             except InputError as error:
                 problems += error.problems
-        if len(problems) > _SHOWN_FAULTS:
+        if len(problems) > SHOWN_FAULTS:
             break
     if problems:
         raise InputError(problems)
     return rows
-
-
-_SHOWN_FAULTS = 20  # of one file; a broken column would otherwise print every row

@@ -32,7 +32,7 @@ from fmu_builder.export.host import shared_library
 
 _ACCESS, _STEP, _COMBINE, _FINITE, _WATCH, _WORK, _COPY, _KEEP, _GROUP = range(9)
 _DONE, _PAUSED, _ANSWERED, _CHANGED, _NOT_FINITE, _GROUP_ENDED = range(6)
-_INTERVAL = 0.04  # s between two looks at Ctrl-C and the progress
+INTERVAL = 0.04  # s between two looks at Ctrl-C and the progress
 _LINE = 64  # bytes of the cache, and of an operation
 
 
@@ -155,7 +155,7 @@ class CompiledLoop:
 
     def _pause_regularly(self) -> None:
         """In a thread of its own: signals reach Python only between two calls of the loop."""
-        while not self._ended.wait(_INTERVAL):
+        while not self._ended.wait(INTERVAL):
             self.pause()
 
     def pause(self) -> None:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from fmu_builder.cosim.loop.compiled import CompiledLoop
+from fmu_builder.cosim.loop.compiled import INTERVAL, CompiledLoop
 from fmu_builder.cosim.loop.operations import Clock, Operation
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
 
 LOOP = "FMU_BUILDER_LOOP"  # environment variable: which of the two
 _KINDS = ("compiled", "python")
 BLOCK = 1024  # rows of values that are evaluated ahead of their ticks, or looked at after them
-_INTERVAL = 0.04  # s between two looks at Ctrl-C and the progress
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class PythonLoop:
             if time.monotonic() >= self._look:
                 if note := between(k):
                     return k, note
-                self._look = time.monotonic() + _INTERVAL
+                self._look = time.monotonic() + INTERVAL
             for call, every, phase in self._calls:
                 if (every == 1 or k % every == phase) and (note := call(k)):
                     return k, note

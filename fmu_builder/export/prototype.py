@@ -42,7 +42,7 @@ from fmu_builder.export.toolchain import (
 )
 from fmu_builder.model.declaration_reader import CORE_GROUPS
 from fmu_builder.model.layout import Node
-from fmu_builder.model.model import ElementModel, Model
+from fmu_builder.model.model import ElementModel, Kind, Model
 from fmu_builder.paths import shipped
 
 # what pythonfmu supplies a binary for: our platform name -> its file
@@ -182,6 +182,7 @@ def _element_tables(model: ElementModel) -> dict[str, Any]:
         "element": f"{model.element_name}/element.py",
         "tree": _tree(model.layout.root),
         "starts": [v.start for v in model.variables],
+        "locked": list(_locked(model)),
         "memory": [v.index for v in model.by_kind("memory") if v.name.partition(".")[0] not in CORE_GROUPS],
         "indicators": [one.name for one in model.indicators],
         "indicator_tree": _tree(model.indicator_layout.root),
@@ -192,6 +193,26 @@ def _element_tables(model: ElementModel) -> dict[str, Any]:
             **{constant.name: list(constant.values) for constant in model.constants},
         },
     }
+
+
+# What a function of element.py must not change, by kind: what it is, and the functions that may, as in C (waist.h).
+_LOCKED: Mapping[Kind, tuple[str, tuple[str, ...]]] = {
+    "time": ("the time", ()),
+    "fixed": ("a parameter", ()),
+    "tunable": ("a parameter", ()),
+    "input": ("an input", ()),
+    "state": ("a state", ("initial", "accept", "sample")),
+    "memory": ("memory", ("start", "accept", "sample")),
+}
+
+
+def _locked(model: ElementModel) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Index of each value that not every function may change, what it is told, and the functions that may."""
+    for v in model.variables:
+        if v.kind in _LOCKED:
+            what, by = _LOCKED[v.kind]
+            who = f"only {', '.join(by[:-1])} and {by[-1]}" if by else "no function of element.py"
+            yield v.index, f"{v.name} is {what}, which {who} may change", by
 
 
 # ---- contact_core for Python -------------------------------------------------------------------------------------

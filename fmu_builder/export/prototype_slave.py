@@ -46,13 +46,15 @@ def _array_type(what: str, kind: str, shape: tuple[int, ...], reads: bool) -> An
         @classmethod
         def from_param(cls, value: Any) -> Any:
             if isinstance(value, np.ndarray) and value.dtype == dtype and value.flags.c_contiguous:
-                if value.shape == shape or (not shape and value.size):
+                if (reads or value.flags.writeable) and (value.shape == shape or (not shape and value.size)):
                     return ctypes.c_void_p(value.__array_interface__["data"][0])  # the caller keeps the array
             elif reads and len(shape) == 1 and isinstance(value, list | tuple) and len(value) == shape[0]:
                 return values(*value)
             elif reads and np.shape(value) == shape:
                 return values(*np.ravel(value))
-            raise TypeError(f"{what} must be a numpy array of {size} {dtype}")
+            raise TypeError(
+                f"{what} must be a numpy array of {size} {dtype}{'' if reads else ', not one only to read'}"
+            )
 
     return Array
 
@@ -117,40 +119,37 @@ def _length(node: Mapping[str, Any]) -> int:
     return int(inner * max(node["each"], 1))
 
 
-def struct(node: Mapping[str, Any], memory: array.array[float], at: int = 0, more: Mapping[str, Any] = {}) -> Any:
+def struct(node: Mapping[str, Any], memory: array.array[float], at: int = 0, locked: Mapping[int, str] = {}) -> Any:
     """The members of a node of the variable table as attributes over `memory`, from index `at` on: numbers for scalars,
-    numpy arrays for vectors, tuples of structs for what is there several times.  Nothing else can be set."""
+    numpy arrays for vectors, tuples of structs for several.  Nothing else can be set; `locked` is what not, and why."""
     block = np.frombuffer(memory)
-    members: dict[str, Any] = {"__slots__": (), "_place": (at, _length(node)), **more}
+    members: dict[str, Any] = {"__slots__": (), "_place": (at, _length(node))}
     for name, member in node["members"].items():
         length, each, size = _length(member), member["each"], member["size"]
         if member["members"]:
             one = length // max(each, 1)
-            parts = tuple(struct(member, memory, at + i * one) for i in range(max(each, 1)))
+            parts = tuple(struct(member, memory, at + i * one, locked) for i in range(max(each, 1)))
             members[name] = parts if each else parts[0]
         elif each or size:
-            members[name] = _array_property(block[at : at + length].reshape([n for n in (each, size) if n]))
+            view = block[at : at + length].reshape([n for n in (each, size) if n])
+            view.flags.writeable = at not in locked
+            members[name] = _property(view, ..., locked.get(at))
         else:
-            members[name] = _scalar_property(memory, at)
+            members[name] = _property(memory, at, locked.get(at))
         at += length
     return type("Element", (), members)()
 
 
-def _scalar_property(memory: array.array[float], at: int) -> property:
-    def get(_: Any) -> float:
-        return memory[at]
+def _property(values: Any, place: Any, locked: str | None) -> property:
+    def get(_: Any) -> Any:
+        return values[place]
 
     def put(_: Any, value: Any) -> None:
-        memory[at] = value
+        if locked:
+            raise AttributeError(locked)
+        values[place] = value
 
     return property(get, put)
-
-
-def _array_property(view: Vector) -> property:
-    def put(_: Any, value: Any) -> None:
-        view[...] = value
-
-    return property(lambda _: view, put)
 
 
 # ---- the waist ---------------------------------------------------------------------------------------------------
@@ -258,9 +257,11 @@ class Element:
         self.label: str = tables["element"]  # element.py as messages name it
         self.memory = array.array("d", tables["starts"])
         self.block: Vector = np.frombuffer(self.memory)
-        structure = SimpleNamespace(**tables["structure"])
-        self.element = struct(tables["tree"], self.memory, 0, {"structure": structure})
-        remembered = np.array(tables["memory"], dtype=int)
+        self.views = {}  # the struct as a function gets it
+        for function in ("outputs", "initial", "start", "accept"):
+            locked = {i: why for i, why, changed_by in tables["locked"] if function not in changed_by}
+            self.views[function] = struct(tables["tree"], self.memory, 0, locked)
+            type(self.views[function]).structure = SimpleNamespace(**tables["structure"])
         self.indicator_names: list[str] = tables["indicators"]
         self.crossings = array.array("d", [math.nan] * len(self.indicator_names))
         self.indicator_block: Vector = np.frombuffer(self.crossings)
@@ -271,9 +272,9 @@ class Element:
         self.interrupted = False  # by the keyboard, until it is reported
         self.physics = self._read(folder / "element.py", core)
         self.functions = _Functions(
-            _PLAIN(self._computing(self._evaluate)),
-            _PLAIN(self._computing(self.physics.get("initial"))),
-            _PLAIN(self._computing(self.physics.get("start"), remembered)),
+            _PLAIN(self._computing("outputs", self._evaluate)),
+            _PLAIN(self._computing("initial", self.physics.get("initial"))),
+            _PLAIN(self._computing("start", self.physics.get("start"), tables["memory"])),
             _COUNTED(self._bookkeeping(self.physics.get("accept"), keeps=True)),
             _COUNTED(self._bookkeeping(self.physics.get("sample"), keeps=False)),
             _WITH_ONE_MORE(self._indicators()),
@@ -322,11 +323,11 @@ class Element:
             if threading.get_ident() not in self.failures:
                 self._fail(KeyboardInterrupt())
 
-    def _computing(self, function: Callable[[Any], None] | None, lost: NDArray[np.int_] | None = None) -> Any:
+    def _computing(self, name: str, function: Callable[[Any], None] | None, lost: Sequence[int] = ()) -> Any:
         """A function that computes values.   lost: of the block, NaN where an exception ended it; others are before"""
         here, size = self.block.ctypes.data, self.block.nbytes
         move, errstate, lock, failures = ctypes.memmove, np.errstate, self.lock, self.failures
-        element, block, memory = self.element, self.block, self.memory
+        element, block, memory = self.views[name], self.block, self.memory
 
         def call(address: int, time: float) -> None:
             with lock:
@@ -342,7 +343,7 @@ class Element:
                     move(address, here, size)
                 except BaseException as error:  # SystemExit and KeyboardInterrupt too: the host lives
                     self._fail(error)
-                    if lost is not None:
+                    if name == "start":
                         move(here, address, size)
                         memory[0] = time
                         block[lost] = math.nan
@@ -363,7 +364,7 @@ class Element:
                     host._listen(address, pointer, keeps)
                     with np.errstate(all="ignore"):
                         assert function is not None
-                        changed = int(function(self.element, host, step) or 0) & 3  # CC_JUMPED
+                        changed = int(function(self.views["accept"], host, step) or 0) & 3  # CC_JUMPED
                     messages = host._take()
                     ctypes.memmove(address, here, size)
                 except BaseException as error:
@@ -388,7 +389,7 @@ class Element:
                     self.indicator_block.fill(math.nan)
                     ctypes.memmove(here, address, size)
                     with np.errstate(all="ignore"):
-                        function(self.element, self.z)
+                        function(self.views["outputs"], self.z)
                     if math.isnan(sum(self.crossings)):
                         self._find_missing()
                     ctypes.memmove(z, values, length)
@@ -417,7 +418,7 @@ class Element:
             try:
                 if "check" in self.physics:
                     with np.errstate(all="ignore"):
-                        self.physics["check"](self.element, self.host)
+                        self.physics["check"](self.views["outputs"], self.host)
                 messages += self.host._take()
             except BaseException as error:
                 messages += [*self.host._take(), ("fail", "", self.explain(error))]
@@ -455,8 +456,7 @@ class _Load(ctypes.Structure):
 def _read_model() -> tuple[str, list[Element]]:
     """The GUID and the elements, read once: the files may be gone when a second instance is made."""
     tables = json.loads((_HERE / "model.json").read_text(encoding="utf-8"))
-    suffix = ".dll" if os.name == "nt" else ".so"
-    core: Any = bind(_HERE / f"contact_core{suffix}", tables["declarations"])
+    core: Any = bind(_HERE / f"contact_core{'.dll' if os.name == 'nt' else '.so'}", tables["declarations"])
     core.CC_CHANGED, core.CC_JUMPED = 1, 3  # of waist.h
     return tables["guid"], [Element(one, _HERE / one["folder"], core) for one in tables["elements"]]
 

@@ -57,6 +57,7 @@ sum = "a + k < 100"
 fault = { type = "int", start = 0, description = "Number of the fault" }
 k = { unit = "1/s", start = 1.0, above = 0.0, description = "Rate of decay" }
 a = { unit = "m", start = 1.0, min = 0.0, max = 90.0, fixed = true, description = "State at the start" }
+axis = { size = 3, start = [0.0, 0.0, 1.0], description = "Without effect" }
 
 [inputs]
 u = { unit = "m/s", start = 0.0, description = "Speed" }
@@ -99,6 +100,16 @@ def outputs(e):
         e.y = None
     if e.fault == 8:
         e.r = [1.0, 2.0]
+    if e.fault == 13 and e.time > 0:
+        e.k = 2.0
+    if e.fault == 14 and e.time > 0:
+        e.x = 0.0
+    if e.fault == 15 and e.time > 0:
+        e.steps += 1
+    if e.fault == 16 and e.time > 0:
+        e.axis[0] = 1.0
+    if e.fault == 17 and e.time > 0:
+        contact_core.cc_cross(e.r, e.r, e.axis)
 
 
 def derivatives(e):
@@ -113,6 +124,8 @@ def start(e):
 
 def accept(e, host, step):
     e.steps += 1
+    if e.fault == 18 and e.time > 0:
+        e.on = False
     if e.fault == 10 and step > 0:
         host.report("warning", "news", f"a step of {step:g} s, 50 %")
 
@@ -195,6 +208,14 @@ FAULTS = {
     5: (line_of("        contact_core.cc_dot(e.r, [1.0, 2.0])"), "cc_dot: b must be a numpy array of 3 float64"),
     6: (r"\d+", "RecursionError: maximum recursion depth exceeded"),
     7: (line_of("        e.y = None"), "TypeError: must be real number, not NoneType"),
+    13: (line_of("        e.k = 2.0"), "AttributeError: k is a parameter, which no function of element.py may change"),
+    14: (line_of("        e.x = 0.0"), "x is a state, which only initial, accept and sample may change, in outputs"),
+    15: (line_of("        e.steps += 1"), "steps is memory, which only start, accept and sample may change"),
+    16: (line_of("        e.axis[0] = 1.0"), "ValueError: assignment destination is read-only"),
+    17: (
+        line_of("        contact_core.cc_cross(e.r, e.r, e.axis)"),
+        "cc_cross: out must be a numpy array of 3 float64, not one only to read",
+    ),
 }
 
 
@@ -211,6 +232,13 @@ def test_an_exception_in_a_step_is_an_error_with_its_message_and_line_and_the_ho
         assert running.told[-1] == "fmi2DoStep is not allowed in the mode 'error'"
         assert running["x"] == 1.0  # as before the step
         assert other.step(0.0, 1e-3) == OK
+
+
+def test_accept_must_not_change_an_input(fmu: Path) -> None:
+    with Running(fmu, fault=18) as running:
+        assert running.step(0.0, 1e-3) == ERROR
+        told = "AttributeError: on is an input, which no function of element.py may change, in accept"
+        assert running.told == [f"faulty/element.py:{line_of('        e.on = False')}: {told}"]
 
 
 def test_a_value_that_is_not_finite_is_named(fmu: Path) -> None:
@@ -437,6 +465,9 @@ def test_a_module_that_is_missing_and_code_that_fails_when_it_runs_stop_the_buil
         build_fmu(element(tmp_path, PYTHON.replace("import contact_core", "import nowhere")), platforms=("host",))
     wrong = PYTHON.replace("    e.y = e.x\n", "    e.y = 1 / e.u\n", 1)
     with pytest.raises(InputError, match=r"faulty/element\.py:6: ZeroDivisionError"):
+        build_fmu(element(tmp_path, wrong), platforms=("host",))
+    wrong = PYTHON.replace("    e.y = e.x\n", "    e.k = 2.0 * e.k\n", 1)
+    with pytest.raises(InputError, match=r"faulty/element\.py:6: AttributeError: k is a parameter"):
         build_fmu(element(tmp_path, wrong), platforms=("host",))
     assert not (tmp_path / "Faulty.fmu").exists()
 

@@ -20,13 +20,14 @@ from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError
 from fmu_builder.export import smoke, toolchain
 from fmu_builder.export.binaries import check_library
 from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.compiler_messages import explained
 from fmu_builder.export.conclusions import conclusions
 from fmu_builder.export.declared_check import element_problems
 from fmu_builder.export.description import build_description, model_description
 from fmu_builder.export.description_fmi3 import model_description_fmi3
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS, documentation_files
 from fmu_builder.export.fmi3_variables import Fmi
-from fmu_builder.export.generate import fmu_data, fmu_sources, model_guid, own_sources, source_files, write_sources
+from fmu_builder.export.generate import fmu_data, fmu_sources, model_guid, source_files, write_sources
 from fmu_builder.export.origin import build_date, origin_files
 from fmu_builder.export.prototype import (
     prototype_content,
@@ -267,10 +268,7 @@ def _binaries(
             "FMU_BUILDER_CACHE for the caches"
         ) from error
     except ToolError as error:
-        text = _with_paths(str(error), model)
-        if _blames_own(text, model):
-            raise InputError(Problem(str(model.path), text)) from error
-        raise ToolError(text) from error
+        raise explained(error, model) from error
     binaries, problems = {}, []
     functions, allowed = (fmi3_functions(), _MEMORY_OF_FMI3) if fmi == 3 else (exported_functions(), ())
     if any(name.startswith("resources/") for name in files):
@@ -300,29 +298,6 @@ _MAPPED_FILES = ("KERNEL32.dll", "__error", "close", "lseek", "mmap", "munmap", 
 def _library_name(model: Model, platform: str, fmi: Fmi = 2) -> str:
     folder = TUPLES[platform] if fmi == 3 else platform
     return f"binaries/{folder}/{model.name}{PLATFORMS[platform].suffix}"
-
-
-def _with_paths(message: str, model: Model) -> str:
-    """A compiler's message about the copy of an element's file, turned into one about the file itself."""
-    for copy, folder in model.folders().items():
-        for path in own_sources(folder):
-            place = f"{copy}{path.relative_to(folder).as_posix()}"
-            name = re.compile(rf"(?<![\w./\\])(?:\./)?{re.escape(place)}(?=:\d+:)")
-            message = name.sub(str(path).replace("\\", r"\\"), message)
-    return message
-
-
-_FAULT = re.compile(r"^(?P<file>.+?):\d+:\d+: (?:fatal )?error", re.MULTILINE)
-_NO_SYMBOL = re.compile(r"undefined (symbol|reference)")  # of a linker
-
-
-def _blames_own(message: str, model: Model) -> bool:
-    """Whether a compiler's message is on the C of an element that is not shipped: in its files, or on a function that
-    it has not, which element_run.h or the linker asks for."""
-    own = [folder for folder in model.folders().values() if not is_shipped_element(folder)]
-    files = [Path(found["file"]) for found in _FAULT.finditer(message)]
-    in_own = any(folder in file.parents or file.name == "element_run.h" for file in files for folder in own)
-    return in_own or (bool(own) and _NO_SYMBOL.search(message) is not None)
 
 
 _LARGE = 2**20  # bytes of a file that is packed

@@ -302,6 +302,14 @@ def test_an_element_without_the_function_of_its_outputs_is_refused(tmp_path: Pat
     assert re.search(r"Gain\.toml: the compiler failed[\s\S]*'?outputs", refused(recipe, kind=InputError))
 
 
+def test_a_function_that_is_defined_nowhere_is_named_with_the_lines_of_the_element_that_call_it(tmp_path: Path) -> None:
+    lines = "    extern double lost(double);  /* cbrt */\n    e->F = e->v + lost(1.0) + __builtin_cbrt(re(e->v));"
+    message = refused(gain(tmp_path, lines), kind=InputError)
+    place = tmp_path / "elements" / "gain" / "element.c"
+    assert f"{place}:4: 'lost' is defined nowhere: an FMU has no C library" in message
+    assert f"also in {place}:5" in message and f"{place}:5: 'cbrt' is defined nowhere" in message
+
+
 def test_a_compiler_error_in_shipped_sources_is_no_fault_of_an_own_element(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,6 +161,14 @@ def default_experiment(
                 if not found[key] > 0:
                     problems.append(Problem(where, f"{value!r} must be greater than 0"))
                     found[key] = 1.0
+    if found["step"] > found["stop"]:  # a key that is not given follows the other one
+        if recipe.experiment.step is None:
+            found["step"] = found["stop"]
+        elif recipe.experiment.stop is None:
+            found["stop"] = found["step"]
+        else:
+            what = f"{found['step']:g} s must not be longer than stop = {found['stop']:g} s"
+            problems.append(Problem(f"{recipe.path}: [experiment] step", what))
     tolerance = recipe.experiment.tolerance or min(part.tolerance for part in parts)
     return DefaultExperiment(stop=found["stop"], step=found["step"], tolerance=tolerance)
 

@@ -318,7 +318,7 @@ class DefaultExperiment(_Entry):
     none (`acts_as`)."""
 
     stop: float = Field(default=1.0, gt=0, description="stop time, s")
-    step: float = Field(default=1e-3, gt=0, description="preferred communication step, s")
+    step: float = Field(default=1e-3, gt=0, description="preferred communication step, s, no longer than stop")
     tolerance: float = Field(default=1e-9, gt=0, description="relative error, also the start value of solver.tolerance")
 
 

@@ -42,6 +42,7 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
         _name_faults,
         _variable_faults,
         clock_problems,
+        _experiment_faults,
         _text_faults,
         _indicator_faults,
         _slot_faults,
@@ -145,6 +146,12 @@ def _rate_problems(entry: Variable, table: str, declaration: Declaration) -> Ite
         yield from _condition_problems(choice_values(declaration), entry.reinit, "reinit")
     if entry.initial is not None and (table != "states" or entry.start is not None):
         yield "initial belongs to a state, in place of start"
+
+
+def _experiment_faults(declaration: Declaration) -> Iterator[_Fault]:
+    step, stop = declaration.experiment.step, declaration.experiment.stop
+    if step > stop:
+        yield "experiment", "step", f"{step:g} s must not be longer than stop = {stop:g} s"
 
 
 def _text_faults(declaration: Declaration) -> Iterator[_Fault]:

@@ -103,8 +103,9 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
             for i in group:
                 ordered[i] = replace(ordered[i], held=held)
     started = tuple(replace(v, start=starts[i]) if i in starts else v for i, v in enumerate(ordered))
-    experiment = element.experiment.model_copy(update={"step": preferred_step(started, element.experiment.step)})
-    return replace(model, variables=started, experiment=experiment)
+    default = element.experiment
+    step = min(preferred_step(started, default.step), default.stop)  # of a soft element it may be longer than the run
+    return replace(model, variables=started, experiment=default.model_copy(update={"step": step}))
 
 
 def _name_faults(declared: Sequence[Declared]) -> Iterator[tuple[str, str]]:

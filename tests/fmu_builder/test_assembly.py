@@ -388,12 +388,21 @@ def test_a_force_that_acts_on_nobody_is_refused(tmp_path: Path) -> None:
         ('[start]\n"ball.m" = -1.0', "[start] ball.m", "greater than 0"),
         ('[experiment]\nstop = "1 kg"', "[experiment] stop", "kg"),
         ("[experiment]\nstep = 0", "[experiment] step", "greater than 0"),
+        ('[experiment]\nstop = "1 s"\nstep = "2 s"', "[experiment] step", "2 s must not be longer than stop = 1 s"),
         ("[exposed]\nh = 1", "exposed", "this key is unknown; did you mean 'expose'?"),
     ],
 )
 def test_what_a_recipe_must_not_say(tmp_path: Path, more: str, where: str, what: str) -> None:
     found = problems(write(tmp_path, "Ball", BALL + more))
     assert any(f"Ball.toml: {where}" in text and what in text for text in found), found
+
+
+@pytest.mark.parametrize(("given", "stop", "step"), [('step = "2 s"', 2.0, 2.0), ('stop = "1 us"', 1e-6, 1e-6)])
+def test_the_default_step_is_never_longer_than_the_default_run(
+    tmp_path: Path, given: str, stop: float, step: float
+) -> None:
+    found = load_model(write(tmp_path, "Ball", f"{BALL}[experiment]\n{given}\n")).experiment
+    assert (found.stop, found.step) == (stop, step)
 
 
 def test_start_values_of_parts_are_checked(tmp_path: Path) -> None:

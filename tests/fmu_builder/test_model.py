@@ -262,6 +262,11 @@ def test_a_model_with_states_has_the_solver_group_and_its_tolerance_starts_at_th
     assert not any(model["solver.tolerance"].index in v.depends for v in model.variables)
 
 
+def test_the_step_that_a_soft_element_is_advised_is_no_longer_than_the_default_run(tmp_path: Path) -> None:
+    experiment = starts(tmp_path, "k = 1e-9", 'element = "translational_spring"\n').experiment
+    assert experiment.step == experiment.stop == 1.0
+
+
 @pytest.mark.parametrize(("literal", "value"), [("auto", 1.0), ("explicit", 2.0), ("implicit", 3.0)])
 def test_an_enumeration_starts_at_a_literal(tmp_path: Path, literal: str, value: float) -> None:
     assert starts(tmp_path, f'"solver.method" = "{literal}"')["solver.method"].start == value

@@ -242,6 +242,7 @@ def written(folder: Path) -> Path:
             "[parameters] K_fr",
             "start = -0.5 must be at least 0",
         ),
+        ("step = 1e-5", "step = 1.5", "[experiment] step", "1.5 s must not be longer than stop = 1 s"),
         (
             "K_fr = { start",
             '"point.r" = { start',

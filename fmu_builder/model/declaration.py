@@ -82,7 +82,9 @@ class Variable(Conditional):
     struct: str | None = Field(
         default=None, description="of memory that is hidden, in place of a size: the C struct of doubles that it is"
     )
-    start: Start | None = Field(default=None, description="start value; for a state also the name of a parameter")
+    start: Start | None = Field(
+        default=None, description="start value, of what is not computed; for a state also the name of a parameter"
+    )
     min: float | None = Field(default=None, description="smallest value")
     max: float | None = Field(default=None, description="largest value")
     above: float | None = Field(default=None, description="strict lower bound, checked when initialization ends")

@@ -105,6 +105,8 @@ def _start_problems(entry: Variable, table: str) -> Iterator[str]:
     for value in dict.fromkeys(one for one in given if isinstance(one, int | float)):
         if rule := broken_bound(entry, value):
             yield f"start = {value!r} must be {rule}, as every value"
+    if table in ("outputs", "locals") and entry.start is not None:
+        yield "start belongs to a parameter, an input, a state or memory; this value is computed"
     if table == "parameters" and entry.start is None:
         yield "start is missing: a parameter needs a default"
     if (entry.type == "enum") != bool(entry.literals):

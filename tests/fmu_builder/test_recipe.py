@@ -244,6 +244,12 @@ def written(folder: Path) -> Path:
         ),
         ("step = 1e-5", "step = 1.5", "[experiment] step", "1.5 s must not be longer than stop = 1 s"),
         (
+            "depth = { ",
+            "depth = { start = 0.5, ",
+            "[outputs] depth",
+            "start belongs to a parameter, an input, a state or memory; this value is computed",
+        ),
+        (
             "K_fr = { start",
             '"point.r" = { start',
             "point.r",

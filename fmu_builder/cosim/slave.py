@@ -249,6 +249,7 @@ class Slave:
         self.name, self.ends_early = name, ends_early and description.shows_events
         self.description = description
         self.log: list[LogEntry] = []
+        self._told: LogEntry | None = None  # the last one that an error has told
         self.status = OK  # of the last call that was not OK
         where = f"{name} ({description.path.name})"
         missing = description.obstacle()
@@ -364,7 +365,10 @@ class Slave:
             answer = f"answered {STATUS[status]}"
         else:
             answer = f"answered the undefined status {status}"
-        worst = [entry for entry in self.log if entry.status >= DISCARD] or self.log
+        told = max((i for i, entry in enumerate(self.log, 1) if entry is self._told), default=0)
+        new = self.log[told:]
+        self._told = new[-1] if new else self._told
+        worst = [entry for entry in new if entry.status >= DISCARD] or new
         logged = "; ".join(dict.fromkeys(entry.text for entry in worst[-_SHOWN_MESSAGES:]))
         what = f"{call} {answer}" + (f" ({note})" if note else "")
         if status == PENDING and not self.description.asynchronous:
@@ -415,7 +419,8 @@ class Slave:
         self.status = status
         if status != OK:
             call = function_of("Set", family, variable.reference, self.description.kinds)
-            self.check(status, call, f"{variable.name} = {value!r} {variable.unit}".rstrip())
+            unit = "" if variable.unit == "1" else f" {variable.unit}"
+            self.check(status, call, f"{variable.name} = {value!r}{unit}".rstrip())
 
     def get(self, variable: SlaveVariable) -> float:
         """The value of a variable that is a number."""

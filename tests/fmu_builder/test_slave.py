@@ -291,6 +291,20 @@ def test_an_fmu_that_someone_else_loaded_still_prints_its_messages(
     assert ours.log == []
 
 
+def test_an_error_does_not_repeat_what_the_one_before_has_told(temporary: Path) -> None:
+    slave = Slave("floor", read_slave(host_fmu(shipped("fmus") / "PointSurface.toml")))
+    try:
+        told = []
+        for name in ("C_r", "C_F"):
+            with pytest.raises(SlaveError) as caught:
+                slave.set(slave.description.variables[name], -1.0)
+            told.append(str(caught.value))
+    finally:
+        slave.close()
+    assert "(C_r = -1.0); it logged: fmi2SetReal: C_r = -1 is refused" in told[0]
+    assert "(C_F = -1.0 N/m); it logged: fmi2SetReal: C_F = -1 N/m is refused" in told[1]
+
+
 def test_our_own_message_of_a_refused_value_reaches_the_user(temporary: Path) -> None:
     slave = Slave("floor", read_slave(host_fmu(shipped("fmus") / "PointSurface.toml")))
     try:

@@ -16,12 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from fmu_builder.errors import InputError, Problem, ToolError
-
-if TYPE_CHECKING:
-    from _csv import Reader
 
 LARGEST_TEXT = 2**30  # bytes; a table of 10 million rows
 _READ: ContextVar[list[Path] | None] = ContextVar("files read", default=None)
@@ -90,10 +86,32 @@ def csv_separator(text: str) -> str:
     return ","
 
 
-def csv_reader(text: str, lines: Iterable[str] | None = None) -> Reader:
+class CsvRows:
+    """The rows of a CSV file.  A separator at the end of the header ends it, as one behind as many cells as it has
+    ends a row: there is no column behind."""
+
+    def __init__(self, lines: Iterable[str], separator: str) -> None:
+        self._rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        self._width = 0  # of the header
+
+    @property
+    def line_num(self) -> int:
+        return self._rows.line_num
+
+    def __iter__(self) -> CsvRows:
+        return self
+
+    def __next__(self) -> list[str]:
+        row = next(self._rows)
+        if len(row) > 1 and not row[-1].strip() and len(row) - 1 == (self._width or len(row) - 1):
+            del row[-1]
+        self._width = self._width or len(row)
+        return row
+
+
+def csv_reader(text: str, lines: Iterable[str] | None = None) -> CsvRows:
     """The rows of a CSV file, with the separator that it has.   lines: its text, where the place in it is needed"""
-    given = io.StringIO(text, newline="") if lines is None else lines
-    return csv.reader(given, delimiter=csv_separator(text), skipinitialspace=True)
+    return CsvRows(io.StringIO(text, newline="") if lines is None else lines, csv_separator(text))
 
 
 def read_data(path: Path, largest: int = LARGEST_TEXT) -> bytes:

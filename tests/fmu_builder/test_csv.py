@@ -44,6 +44,22 @@ def test_traces_and_tables_of_laws_take_both(tmp_path: Path, separator: str) -> 
     assert [*trace.time] == [0.0, 1.0] and [*trace.values[:, 0]] == [1.0, 2.5]
 
 
+@pytest.mark.parametrize(
+    "text", ["x [m];F [N];\n0;1;\n1;2.5;\n", "x [m],F [N],\n0,1\n1,2.5, \n", "x [m],F [N]\n0,1,\n1,2.5\n"]
+)
+def test_a_separator_at_the_end_of_a_line_begins_no_column(tmp_path: Path, text: str) -> None:
+    (tmp_path / "table.csv").write_text(text)
+    law = read_table(tmp_path / "Law.toml", {"table": "table.csv"}, "law")
+    assert (law.x, law.y) == ((0.0, 1.0), (1.0, 2.5))
+    (tmp_path / "trace.csv").write_text(text.replace("x [m]", "time"))
+    trace = read_trace(tmp_path / "trace.csv")
+    assert trace.names == ("F [N]",) and [*trace.values[:, 0]] == [1.0, 2.5]
+
+
+def test_a_value_that_is_missing_is_no_end_of_a_row() -> None:
+    assert [*csv_reader("a,b\n1,\n,\n1,2,,\n")] == [["a", "b"], ["1", ""], ["", ""], ["1", "2", "", ""]]
+
+
 @pytest.mark.parametrize("heights", ["x [mm],y [mm],z [mm]\n{points}", "z [mm]\n{rows}"])
 def test_surfaces_take_both(tmp_path: Path, heights: str) -> None:
     """Points, and rows of heights below a single name."""

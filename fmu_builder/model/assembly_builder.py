@@ -411,6 +411,7 @@ class AssemblyBuilder:
             yield replace(
                 v,
                 name=self.names[i],
+                description=f"Derivative of {self.names[i][4:-1]}" if v.kind == "derivative" else v.description,
                 index=i,
                 kind="output" if connected or v.kind == "time" else v.kind,
                 start=self.starts[i],

@@ -162,6 +162,7 @@ tilt = 0.01
     assert model["height"].is_output
     assert model["height"].kind == "state"
     assert model["der(height)"].derivative == model["height"].index
+    assert model["der(height)"].description == "Derivative of height"
     assert [model[f"contact.normal[{k}]"].is_output for k in (1, 2, 3)] == [True] * 3
     assert model["push[3]"].is_output
     assert model["tilt"].start == 0.01

@@ -241,7 +241,8 @@ def check_places_of_parts(model: AssemblyModel) -> None:
     for part in model.parts:
         assert part.offset == end
         for v in part.model.variables:
-            assert model.variables[end + v.index].description == v.description
+            own = model.variables[end + v.index]
+            assert own.description == (f"Derivative of {own.name[4:-1]}" if v.kind == "derivative" else v.description)
         end += len(part.model.variables)
     assert end == len(model.variables)
 

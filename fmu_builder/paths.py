@@ -62,7 +62,7 @@ def find_recipe(name: str, beside: Path | None = None) -> Path:
         candidate = as_path if as_path.is_absolute() or beside is None else beside / as_path
         if is_file(candidate):
             return candidate
-        near = did_you_mean(candidate.stem, {path.stem for path in candidate.parent.glob("*.toml")})
+        near = did_you_mean(candidate.stem, {p.stem for p in candidate.parent.glob("*.toml") if p.is_file()})
         raise InputError(Problem(str(candidate), "there is no such file" + near))
     folders = ([beside] if beside else [Path.cwd(), Path.cwd() / "fmus"]) + [shipped("fmus")]
     for folder in (*folders, _probes(), _former()):

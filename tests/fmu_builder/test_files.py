@@ -14,9 +14,10 @@ import pytest
 
 from fmu_builder import cli
 from fmu_builder.cosim.trace import Trace, read_trace, write_trace
-from fmu_builder.errors import ToolError
+from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.files import is_stream, staged, write_whole
+from fmu_builder.paths import find_recipe
 from fmu_builder.report.trace_plot import plot
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there, and there are no FIFOs")
@@ -206,3 +207,9 @@ def test_a_run_makes_the_reference_that_is_not_there_yet(tmp_path: Path, monkeyp
     Path("swing.toml").write_text(_SWING)
     cli.app(["run", "swing.toml", "-o", "ref.csv"], standalone_mode=False)
     assert Path("ref.csv").is_file()
+
+
+def test_in_place_of_a_missing_recipe_only_files_that_are_there_are_suggested(tmp_path: Path) -> None:
+    (tmp_path / "Floor.toml").symlink_to(tmp_path / "nowhere.toml")
+    with pytest.raises(InputError, match=r"Floor\.toml: there is no such file$"):
+        find_recipe(str(tmp_path / "Floor.toml"))

@@ -30,6 +30,7 @@ KEYS = ("element", "language", "description", "start", "structure", "functions",
 
 # names that Windows keeps for devices, in any case and with any suffix: a library con.dll cannot be unpacked there
 DEVICES = frozenset({"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)})
+_LONGEST_NAME = 200  # of 255 bytes that file systems allow
 
 
 def camel_case(element: str) -> str:
@@ -41,7 +42,10 @@ def name_problems(path: Path) -> list[Problem]:
     """What is wrong with the name of a recipe's file, which names the FMU and its libraries."""
     if not IDENTIFIER.fullmatch(path.stem):
         what = f"the file stem '{path.stem}' is the model identifier, so it must be a C identifier"
-        return [Problem(str(path), what)]
+        return [Problem(str(path), f"{what}: letters without accents, digits and _, a letter first; rename the file")]
+    if len(path.stem) > _LONGEST_NAME:
+        what = f"the file stem has {len(path.stem)} characters; libraries and temporary files get longer names of it"
+        return [Problem(str(path), f"{what}, so at most {_LONGEST_NAME} are allowed; rename the file")]
     if path.stem in WORDS_OF_C:
         what = f"the file stem '{path.stem}' is the model identifier, and a keyword of C, which no identifier may be"
         return [Problem(str(path), f"{what}; rename the file")]

@@ -368,6 +368,12 @@ def test_keys_of_other_tables_are_sent_there(tmp_path: Path) -> None:
     assert places["K_fr"].endswith("it belongs into [start]")
 
 
+def test_a_name_is_shorter_than_the_names_of_files_made_of_it_may_be(tmp_path: Path) -> None:
+    assert model(tmp_path, BARE, f"{'A' * 200}.toml").name == "A" * 200
+    (line,) = faults(tmp_path, BARE, f"{'A' * 201}.toml")
+    assert "the file stem has 201 characters" in line and "at most 200 are allowed; rename the file" in line
+
+
 @pytest.mark.parametrize("name", ["con", "NUL", "Com1", "lpt9"])
 def test_names_of_devices_on_windows_are_refused(tmp_path: Path, name: str) -> None:
     for text in ('element = "point_mass"\n', '[parts]\na = "PointMass"\n'):

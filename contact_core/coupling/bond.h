@@ -104,10 +104,20 @@ CC_API void cc_bond_rewind(CcBond *c)
     const CcBond kept = *c;
     *c = (CcBond){.rule = kept.rule, .lag = kept.lag, .settled = kept.settled, .learned = kept.learned, .W = kept.W,
                   .known = kept.known, .ledger = kept.ledger};
-    c->rule.mismatched = 0.0;
+    c->rule.mismatched = c->rule.began = 0.0;
     if (kept.known != 0.0) /* it does not ask again */
         c->probe.count = kept.probe.count;
     __builtin_memcpy(c->fits, kept.fits, sizeof c->fits);
+}
+
+/* Learn beta from the interval that ended: the way to a place of the distance `far` from the origin, under which v_0
+ * became v. */
+CC_API void cc_bond_find_rule(CcBond *c, const double way[3], const double v_0[3], const double v[3], double far)
+{
+    double f = 0.0;
+    for (int L = 0; L < CC_LAGS; L++)
+        f = cc_max(f, cc_norm(c->f[L]));
+    cc_rule_see(&c->rule, way, v_0, v, c->H, c->W * f, far);
 }
 
 /* 1 while the forces have the signal: all that began together give it to its end. */

@@ -68,7 +68,7 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
     double H = b->H, x_0 = c->x, way = 0.5 * H * (v + c->v), y[3] = {(v - c->v) / H};
     if (place) {
         double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};
-        cc_rule_see(&b->rule, gone, before, now, H, cc_abs(*place));
+        cc_bond_find_rule(b, gone, before, now, cc_abs(*place));
         x_0 = c->place - (b->rule.beta - 0.5) * H * c->v;
         c->x = *place - (b->rule.beta - 0.5) * H * v;
         c->place = *place;

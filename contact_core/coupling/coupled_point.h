@@ -150,7 +150,7 @@ CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double
     CcPotential then, now;
     for (int i = 0; i < 3; i++)
         way[i] = P[i] - p->P[i];
-    cc_rule_see(&c->rule, way, p->own, own, c->H, cc_norm(P));
+    cc_bond_find_rule(c, way, p->own, own, cc_norm(P));
     double shift = (c->rule.beta - 0.5) * c->H;
     if (shift == p->shift)
         return;

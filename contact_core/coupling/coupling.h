@@ -105,7 +105,7 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
         for (int j = 0; j < 3; j++)
             c->partner.W[i][j] = p->W[i][j], c->partner.fits[i][j] = p->fits[i][j];
     }
-    c->partner.rule.mismatched = 0.0;
+    c->partner.rule.mismatched = c->partner.rule.began = 0.0;
     cc_model_interrupt(&c->partner.model);
 }
 
@@ -162,8 +162,8 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
 {
     CcPartner *p = &c->partner;
     CcObservation seen = cc_observe_interval(p, v);
-    cc_update_noise(p, r, v, &seen);
     off = off || c->off != 0.0;
+    cc_update_noise(p, r, v, &seen);
     if (!off) /* beyond an edge the way along the normal need not be that of its speed */
         cc_sum_position_rule(p, r, v);
     p->rule.beta = cc_rule_beta(p->rule.sum);

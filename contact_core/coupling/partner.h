@@ -86,16 +86,6 @@ CC_API double cc_largest(const double a[3])
     return largest;
 }
 
-/* Add the interval between the last sample and (r, v) to the position rule, whose beta stays. */
-CC_API void cc_sum_position_rule(CcPartner *p, const double r[3], const double v[3])
-{
-    double turn = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2];
-    double speed = cc_abs(v[2]) + cc_abs(p->v[2]);
-    cc_rule_meets_gap(&p->rule, cc_abs(rest - p->rule.beta * turn), speed, p->H, cc_abs(r[2]));
-    if (cc_abs(turn) > CC_RULE_LEAST * p->H * speed)
-        cc_rule_add(p->rule.sum, rest * turn, turn * turn);
-}
-
 /* 1 if none of the forces given last is there. */
 CC_API int cc_is_quiet(const CcPartner *p)
 {
@@ -106,6 +96,30 @@ CC_API int cc_is_quiet(const CcPartner *p)
             any |= bits;
         }
     return any << 1 == 0;
+}
+
+/* What v at both ends leaves of the way between the last sample and (r, v). */
+CC_API double cc_gap_of(const CcPartner *p, const double r[3], const double v[3])
+{
+    return cc_abs(r[2] - p->r[2] - p->H * (p->v[2] + p->rule.beta * (v[2] - p->v[2])));
+}
+
+/* The turn, m, that the forces given may have made in the last interval, whatever the lag. */
+CC_API double cc_own_turn(const CcPartner *p)
+{
+    double f = 0.0;
+    for (int L = 0; L < CC_LAGS; L++)
+        f = cc_abs(p->f[L][2]) > f ? cc_abs(p->f[L][2]) : f;
+    return p->H * p->H * p->W[2][2] * f;
+}
+
+/* Add the interval between the last sample and (r, v) to the position rule, whose beta stays. */
+CC_API void cc_sum_position_rule(CcPartner *p, const double r[3], const double v[3])
+{
+    double turn = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2];
+    double speed = cc_abs(v[2]) + cc_abs(p->v[2]), least = CC_RULE_LEAST * p->H * speed;
+    cc_rule_meets_gap(&p->rule, cc_gap_of(p, r, v), speed, p->H, cc_abs(r[2]));
+    cc_rule_add(&p->rule, cc_abs(turn), cc_own_turn(p), least, rest * turn, rest * rest);
 }
 
 /* What the interval between the last sample and v shows. */
@@ -126,7 +140,7 @@ CC_API void cc_update_noise(CcPartner *p, const double r[3], const double v[3], 
     double least = CC_ROUNDING * (now > before ? now > own ? now : own : before > own ? before : own);
     CC_UNROLL for (int i = 0; i < 3; i++)
         change += p->H * p->H * (seen->y[i] - p->y[i]) * (seen->y[i] - p->y[i]) / 6.0;
-    double gap = r[2] - p->r[2] - p->H * (p->v[2] + p->rule.beta * (v[2] - p->v[2]));
+    double gap = cc_gap_of(p, r, v);
     double apart = 2.0 * gap * gap / (p->H * p->H); /* v off by sigma puts the way off by sigma H / sqrt(2) */
     change = apart < change ? apart : change;
     if (seen->quiet) {

@@ -7,7 +7,9 @@
  *
  * beta is the least-squares slope of rest = r_1 - r - H v over turn = H (v_1 - v), with sums that forget.  A body that
  * bends leaves the parabola too, by no multiple of the turn: where that matters another beta than 1/2 is taken only if
- * it leaves next to nothing of what 1/2 leaves.
+ * it leaves next to nothing of what 1/2 leaves.  One that meets a rigid stop, or is set to another speed, turns at
+ * once, at any time of the interval: that one interval looks like any beta.  So an interval counts no more than if its
+ * turn were the sum of the one before and of what the force of this element may have made.
  *
  * Where steps vary the way shows the length of the interval too: that of the step before, H_0, or of the step to come,
  * H_1, where a master steps the bodies first: they are then at its end already.  |r_1 - r - H (v + v_1)/2| is summed
@@ -28,13 +30,6 @@
 #define CC_RULE_ROUNDING 1e-9   /* of a place: a gap that is less is rounding */
 #define CC_MOST_MISMATCHED 3.0  /* samples in a row whose v does not belong to r, from which on the law itself acts */
 
-/* Add one interval: sum[0] of rest times turn, sum[1] of turn squared. */
-CC_API void cc_rule_add(double sum[2], double rest_turn, double turn_turn)
-{
-    sum[0] = CC_RULE_FORGETS * sum[0] + rest_turn;
-    sum[1] = CC_RULE_FORGETS * sum[1] + turn_turn;
-}
-
 /* beta; 1/2 where nothing or nonsense is seen. */
 CC_API double cc_rule_beta(const double sum[2])
 {
@@ -51,11 +46,26 @@ CC_API double cc_rule_sure_beta(const double sum[2], double rest_rest)
 
 /* All that an element remembers of it: doubles only, part of the FMU state. */
 typedef struct {
-    double sum[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.1);
+    double sum[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.1); /* sums of rest turn and turn^2; of rest^2 */
+    double turned CC_FROM(0), began CC_IN(0, 1); /* turn of the interval before, m; 1 after the first one */
     double fastest CC_FROM(0);    /* sum of the speeds at both ends of a recent interval, fading, m/s */
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
     double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
 } CcPositionRule;
+
+/* Add an interval with a turn of the size `turn`, if that is above `least`; own: turn that the force of this element
+ * may have made. */
+CC_API void cc_rule_add(CcPositionRule *p, double turn, double own, double least, double rest_turn, double rest_rest)
+{
+    double most = p->turned + own, share = p->began == 0.0 || turn < most ? 1.0 : most / turn, weight = share * share;
+    p->turned = turn;
+    p->began = 1.0;
+    if (!(turn > least))
+        return;
+    p->sum[0] = CC_RULE_FORGETS * p->sum[0] + weight * rest_turn;
+    p->sum[1] = CC_RULE_FORGETS * p->sum[1] + weight * turn * turn;
+    p->rest = CC_RULE_FORGETS * p->rest + weight * rest_rest;
+}
 
 /* The length of the interval in which r went the way `way` to a place of the distance `far` from the origin, and v_0
  * became v: H_0 or H_1. */
@@ -75,20 +85,27 @@ CC_API double cc_rule_length(CcPositionRule *p, double H_0, double H_1, const do
     return p->left[1] < CC_RULE_LENGTH * p->left[0] ? H_1 : H_0;
 }
 
-/* The interval H whose way was off by `gap`, under speeds at both ends of the sum `speed`, at the distance `far` from
- * the origin.  What bends may pass several samples hardly moving, and move between them. */
+/* What the speeds at both ends of the interval H, of the sum `speed`, explain of a way at most.  What bends may pass
+ * several samples hardly moving, and move between them; `far`: distance from the origin. */
+CC_API double cc_rule_explains(const CcPositionRule *p, double speed, double H, double far)
+{
+    return H * cc_max(speed, CC_RULE_FORGETS * p->fastest) + CC_RULE_ROUNDING * far;
+}
+
+/* The interval H whose way was off by `gap`. */
 CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, double H, double far)
 {
+    p->mismatched = gap > cc_rule_explains(p, speed, H, far) ? p->mismatched + 1.0 : 0.0;
     p->fastest = cc_max(speed, CC_RULE_FORGETS * p->fastest);
-    p->mismatched = gap > H * p->fastest + CC_RULE_ROUNDING * far ? p->mismatched + 1.0 : 0.0;
 }
 
 /* 1 where v is not connected: the law at the inputs acts. */
 CC_API int cc_is_mismatched(const CcPositionRule *p) { return p->mismatched >= CC_MOST_MISMATCHED; }
 
-/* The interval H in which r went the way `way` to a place of the distance `far` from the origin, and v_0 became v. */
+/* The interval H in which r went the way `way` to a place of the distance `far` from the origin, and v_0 became v; own:
+ * acceleration that the force of this element may have made, m/s^2. */
 CC_API void cc_rule_see(CcPositionRule *p, const double way[3], const double v_0[3], const double v[3], double H,
-                        double far)
+                        double own, double far)
 {
     double gap[3], rest_turn = 0.0, turn_turn = 0.0, rest_rest = 0.0, speed = cc_norm(v) + cc_norm(v_0);
     double least = CC_RULE_LEAST * H * speed;
@@ -98,10 +115,7 @@ CC_API void cc_rule_see(CcPositionRule *p, const double way[3], const double v_0
         rest_turn += rest * turn, turn_turn += turn * turn, rest_rest += rest * rest;
     }
     cc_rule_meets_gap(p, cc_norm(gap), speed, H, far);
-    if (!(turn_turn > least * least))
-        return;
-    cc_rule_add(p->sum, rest_turn, turn_turn);
-    p->rest = CC_RULE_FORGETS * p->rest + rest_rest;
+    cc_rule_add(p, cc_sqrt(turn_turn), H * H * own, least, rest_turn, rest_rest);
     double beta = cc_rule_sure_beta(p->sum, p->rest);
     p->beta = cc_abs(beta - 0.5) > CC_RULE_EXACT ? beta : 0.5;
 }

@@ -7,7 +7,7 @@ Gauss-Seidel: the contact steps first, and the body with its new force."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -252,6 +252,66 @@ def test_what_moved_a_body_before_its_first_force_is_no_answer_to_that(ball: Fmu
         contact, off = thrown(ball, floor, [CONTACT / 6.3] * 40, phase)
         assert off < 0.06 and contact["coupling.lag[1]"] == 0
         assert not any("first contact" in text for text in contact.told)
+
+
+class Mass:
+    """1 kg over its contact, moved by the test itself: along z, without gravity."""
+
+    def __init__(self, contact: Fmu, N: float, phase: float, master: str, order: int, points: Sequence[str]) -> None:
+        self.H, self.master, self.points = CONTACT / N, master, points
+        self.z, self.v, self.work = (2 + phase) * self.H, -1.0, 0.0  # m, m/s; J, of the contact on it
+        self.contact = Running(contact, {"coupling.order": order, "C_F": STIFFNESS / len(points), **self.motion()})
+
+    def motion(self) -> Values:
+        corners = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1))
+        motion: dict[str, ArrayLike] = {}
+        for name, (x, y) in zip(self.points, corners, strict=False):
+            motion |= {f"{name}.r": (x, y, self.z), f"{name}.v": (0.0, 0.0, self.v)}
+        return motion
+
+    def force(self) -> float:
+        return sum(float(self.contact.vector(f"{name}.f")[2]) for name in self.points)
+
+    def step(self) -> None:
+        before = self.force()
+        self.contact.set(self.motion())
+        self.contact.step(self.H)
+        f = before if self.master == JACOBI else self.force()
+        way = self.H * (self.v + 0.5 * self.H * f)
+        self.work += f * way
+        self.z += way
+        self.v += self.H * f
+
+    def bounce(self) -> float:
+        """Until it is off again, three steps above the floor; its speed there over that with which it came."""
+        came = 0.0
+        while not (self.v > 0.0 and came > 0.0 and self.z > 3 * self.H):
+            came = -self.v if self.z > 2 * self.H and self.v < 0.0 else came
+            self.step()
+        return self.v / came
+
+
+ORDERS = pytest.mark.parametrize(
+    ("master", "order"),
+    [(JACOBI, UNKNOWN), (JACOBI, PARALLEL), (GAUSS_SEIDEL, UNKNOWN), (GAUSS_SEIDEL, SEQUENTIAL)],
+)
+
+
+@ORDERS
+@pytest.mark.parametrize("at", [0.0, 0.4, 1.0])
+def test_a_rigid_stop_that_turns_the_body_at_once_shows_no_position_rule(
+    floor: Fmu, master: str, order: int, at: float
+) -> None:
+    """A body that turns at the share `at` of an interval goes its way with a speed that is no mean of those at its
+    ends."""
+    mass = Mass(floor, 6.3, 0.3, master, order, ["point"])
+    for _ in range(3):
+        assert mass.bounce() == pytest.approx(1, abs=1e-9)
+        for _ in range(5):
+            mass.step()
+        mass.z -= 2 * (1 - at) * mass.H * mass.v
+        mass.v = -mass.v
+    assert mass.contact["coupling.beta[1]"] == pytest.approx(0.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("order", [UNKNOWN, SEQUENTIAL])

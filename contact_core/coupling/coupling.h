@@ -99,7 +99,7 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
     *c = (CcCoupling){.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest, .added = c->added,
                       .started = c->started, .ledger = c->ledger,
                       .partner = {.rule = p->rule, .lag = p->lag, .known = p->known, .overruled = p->overruled,
-                                  .model = p->model, .noise = p->noise}};
+                                  .model = p->model, .noise = p->noise, .sides.carried = p->sides.carried}};
     for (int i = 0; i < 3; i++) {
         c->ledger.made[i] = 0.0;
         for (int j = 0; j < 3; j++)
@@ -155,6 +155,16 @@ CC_API void cc_coupling_book_phase(CcCoupling *c, const CcPortLaw *law, const do
         c->held[L] = over ? 0.0 : c->held[L] + change * (p->f[L][2] - middle);
 }
 
+/* The point was put elsewhere: the way there shows nothing, and the forces that were given act on. */
+CC_API void cc_coupling_put_elsewhere(CcCoupling *c)
+{
+    const CcPartner was = c->partner;
+    cc_coupling_rewind(c);
+    __builtin_memcpy(c->partner.f, was.f, sizeof was.f);
+    c->partner.rule.mismatched = was.rule.mismatched + 1.0;
+    c->partner.jumped = 1.0;
+}
+
 /* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act.  Returns 1 if none
  * acts. */
 CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
@@ -163,6 +173,10 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     CcPartner *p = &c->partner;
     CcObservation seen = cc_observe_interval(p, v);
     off = off || c->off != 0.0;
+    if (!off && cc_is_put_elsewhere(p, r, v)) {
+        cc_coupling_put_elsewhere(c);
+        return seen.quiet;
+    }
     cc_update_noise(p, r, v, &seen);
     if (!off) /* beyond an edge the way along the normal need not be that of its speed */
         cc_sum_position_rule(p, r, v);
@@ -186,6 +200,7 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     }
     CC_UNROLL for (int i = 0; i < 3; i++)
         p->y[i] = seen.y[i];
+    p->jumped = 0.0;
     return seen.quiet;
 }
 

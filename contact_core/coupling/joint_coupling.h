@@ -111,6 +111,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
             continue;
         CcObservation seen = cc_observe_interval(p, port[i].v);
         cc_fit_lags(p, &seen, &fits);
+        p->jumped = 0.0;
         seen.quiet = quiet;
         cc_update_noise(p, port[i].r, port[i].v, &seen);
         if (port[i].usable != 0.0 && c[i].off == 0.0)
@@ -211,8 +212,8 @@ CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
         cc_guess_mobility(m->B, 1.0 / (o->inertia * (1.0 + CC_ROTATION_GUESS)));
 }
 
-/* No force can act: the motion and the forces are forgotten, what was learned of the bodies is kept. */
-CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
+/* Motion and forces are forgotten, what was learned of the bodies is kept. */
+CC_API void cc_mobility_rewind(CcMobility *m)
 {
     CcMobility again = {.loose = m->loose, .known = m->known, .count = m->count, .left = m->left,
                         .open = {m->open[0], m->open[1]}};
@@ -220,10 +221,32 @@ CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
         for (int j = 0; j < 6; j++)
             again.B[i][j] = m->B[i][j];
     *m = again;
+}
+
+/* No force can act. */
+CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
+{
+    cc_mobility_rewind(m);
     for (int i = 0; i < n; i++) {
         cc_coupling_rewind(c + i);
         port[i].f[0] = port[i].f[1] = port[i].f[2] = 0.0;
     }
+}
+
+/* The body may have been put elsewhere (cc_coupling_put_elsewhere). */
+CC_API void cc_joint_find_jump(CcMobility *m, int n, CcCoupling c[], const CcPort port[])
+{
+    int jumped = 0;
+    for (int i = 0; i < n; i++)
+        jumped |= port[i].usable != 0.0 && c[i].off == 0.0 && cc_is_put_elsewhere(&c[i].partner, port[i].r, port[i].v);
+    if (!jumped)
+        return;
+    const CcMobility was = *m;
+    cc_mobility_rewind(m);
+    m->begun = was.begun;
+    __builtin_memcpy(m->S, was.S, sizeof was.S);
+    for (int i = 0; i < n; i++)
+        cc_coupling_put_elsewhere(c + i);
 }
 
 /* At the start forces may have acted that others balance (cc_coupling_balanced): they answer as one body. */
@@ -266,6 +289,7 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         cc_joint_rewind(m, n, c, port);
         return 0;
     }
+    cc_joint_find_jump(m, n, c, port);
     double passed = cc_joint_interval(n, c);
     if (m->begun != 0.0 && passed > 0.0)
         cc_joint_learn(m, n, c, port, law, o, V, passed);

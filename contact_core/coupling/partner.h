@@ -50,6 +50,7 @@
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     double begun CC_IN(0, 1);  /* 1 after the first sample */
+    double jumped CC_IN(0, 1); /* 1 if the point was put elsewhere before the last one: there is no y before */
     double r[3], v[3], H CC_FROM(0); /* last sample: position m, velocity m/s, length of the interval before it s */
     double turn[3];            /* c of the interval that ended, m/s^2 */
     double y[3];               /* acceleration of the last interval, m/s^2 */
@@ -113,6 +114,15 @@ CC_API double cc_own_turn(const CcPartner *p)
     return p->H * p->H * p->W[2][2] * f;
 }
 
+/* 1 if neither v nor the force explains the way between the last sample and (r, v): whoever moves the bodies has put
+ * them elsewhere.  Not where v explains none. */
+CC_API int cc_is_put_elsewhere(const CcPartner *p, const double r[3], const double v[3])
+{
+    double speed = cc_abs(v[2]) + cc_abs(p->v[2]);
+    return p->begun != 0.0 && !cc_is_mismatched(&p->rule)
+           && cc_gap_of(p, r, v) > cc_rule_explains(&p->rule, speed, p->H, cc_abs(r[2])) + cc_own_turn(p);
+}
+
 /* Add the interval between the last sample and (r, v) to the position rule, whose beta stays. */
 CC_API void cc_sum_position_rule(CcPartner *p, const double r[3], const double v[3])
 {
@@ -163,6 +173,8 @@ typedef struct {
 CC_API void cc_fit_lags(CcPartner *p, const CcObservation *seen, CcLagFits *fits)
 {
     double dy[3];
+    if (p->jumped != 0.0)
+        return;
     if (seen->quiet) {
         if (p->fits[0][2] + p->fits[0][4] + p->fits[1][4] + p->fits[2][4] != 0.0)
             __builtin_memset(p->fits, 0, sizeof p->fits);

@@ -141,6 +141,8 @@ static void book_interval(Element *e, int i, const CcPortLaw *law, const double 
     double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2];
     if (cc_largest(f) == 0.0 && x_0 <= 0.0 && x <= 0.0) /* all of it would be 0 */
         return;
+    if (partner_of(e, i)->partner.jumped != 0.0) /* the force did no work on that way */
+        return;
     double change = law->energy(law->data, x) - law->energy(law->data, x_0);
     double made = cc_made_through(cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H), change, N, x_0, x);
     double elastic = change - made; /* work of N/(1 + d) */

@@ -314,6 +314,42 @@ def test_a_rigid_stop_that_turns_the_body_at_once_shows_no_position_rule(
     assert mass.contact["coupling.beta[1]"] == pytest.approx(0.5, abs=1e-6)
 
 
+@ORDERS
+@pytest.mark.parametrize("points", [1, 4])
+def test_a_body_that_is_put_elsewhere_out_of_contact_comes_back_as_if_it_had_flown_there(
+    floor: Fmu, four: Fmu, master: str, order: int, points: int
+) -> None:
+    names = ["point"] if points == 1 else [f"point[{i}]" for i in range(1, 5)]
+    for phase in PHASES:
+        mass = Mass(floor if points == 1 else four, 6.3, phase, master, order, names)
+        for speed in (1.0, 3.0, 0.5):
+            assert mass.bounce() == pytest.approx(1, abs=1e-6)
+            for _ in range(20):
+                mass.step()
+            mass.z, mass.v = (2 + phase) * mass.H * max(speed, 1.0), -speed
+        if points == 1:
+            assert mass.contact["coupling.admittance[1]"] == pytest.approx(1, rel=1e-6)
+        assert not said(mass.contact, "added")
+
+
+@ORDERS
+def test_a_body_that_is_taken_out_of_the_contact_owes_nothing(floor: Fmu, master: str, order: int) -> None:
+    """It is deepest, and whoever moves it puts it above the floor: the force does no work on that way, and what the
+    body does there is no answer to it."""
+    for phase in PHASES:
+        mass = Mass(floor, 8.0, phase, master, order, ["point"])
+        while mass.z > 0.0 or mass.v < -0.5:
+            mass.step()
+        booked, mass.work = mass.contact["energy.work"], 0.0
+        mass.z, mass.v = 20 * mass.H, -1.0
+        for _ in range(4):
+            mass.step()
+        assert mass.contact["energy.work"] == pytest.approx(booked - mass.work, abs=1e-12)
+        assert mass.bounce() == pytest.approx(1, abs=1e-6)
+        assert mass.contact["coupling.admittance[1]"] == pytest.approx(1, rel=1e-6)
+        assert mass.contact["coupling.debt[1]"] < 1e-9 and not said(mass.contact, "added")
+
+
 @pytest.mark.parametrize("order", [UNKNOWN, SEQUENTIAL])
 @pytest.mark.parametrize("growing", [False, True])
 def test_a_master_that_steps_the_bodies_first_may_vary_its_steps(

@@ -41,7 +41,7 @@ typedef struct {
     double deepest;                      /* depth of a sample since the start, m */
     double off CC_IN(0, 1);              /* 1 if no force could act at the last sample */
     double literal CC_IN(0, 1);          /* given: 1 where the force has to be the law at the inputs */
-    double added;                        /* J, by the forces that acted, since the start */
+    double added[CC_LAGS];               /* J, by the forces that acted, for each lag, since the start */
     double started CC_IN(0, 1);          /* 1 after the first sample of the run */
     CcLawfulMotion lawful;               /* since a first contact began */
     CcForceForm form;                    /* where inputs change within the step */
@@ -96,10 +96,11 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
 {
     const CcCoupling kept = *c;
     const CcPartner *p = &kept.partner;
-    *c = (CcCoupling){.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest, .added = c->added,
+    *c = (CcCoupling){.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest,
                       .started = c->started, .ledger = c->ledger,
                       .partner = {.rule = p->rule, .lag = p->lag, .known = p->known, .overruled = p->overruled,
                                   .model = p->model, .noise = p->noise, .sides.carried = p->sides.carried}};
+    __builtin_memcpy(c->added, kept.added, sizeof c->added);
     for (int i = 0; i < 3; i++) {
         c->ledger.made[i] = 0.0;
         for (int j = 0; j < 3; j++)
@@ -118,7 +119,7 @@ CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, const double r
     CcLedger *ledger = &c->ledger;
     double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
     double x = -r[2] + shift * v[2], w = -v[2];
-    int lag = cc_lag(p->lag), acts = x > 0.0 || x_0 > 0.0;
+    int acts = x > 0.0 || x_0 > 0.0;
     for (int L = 0; L < CC_LAGS; L++)
         acts |= p->f[L][2] != 0.0 || ledger->made[L] != 0.0;
     if (!acts)
@@ -129,8 +130,7 @@ CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, const double r
     for (int L = 0; L < CC_LAGS; L++) {
         double made = cc_made(&passed, p->f[L][2]);
         ledger->made[L] += made;
-        if (L == lag)
-            c->added += cc_made_through(made, passed.change, p->f[L][2], x_0, x);
+        c->added[L] += cc_made_through(made, passed.change, p->f[L][2], x_0, x);
     }
     if (quiet || off || (w >= 0.0 && w_0 < 0.0))
         cc_close_ledger(ledger);

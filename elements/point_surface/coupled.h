@@ -182,7 +182,8 @@ CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, doubl
         c->partner.y[k] = (port->v[k] - c->partner.v[k]) / step;
     book_interval(e, i, law, c->partner.f[0]);
     CcPassed passed = cc_passed(law, x_0, -c->partner.v[2], x, -port->v[2], step);
-    c->added += cc_made_through(cc_made(&passed, N), passed.change, N, x_0, x);
+    for (int L = 0; L < CC_LAGS; L++)
+        c->added[L] += cc_made_through(cc_made(&passed, N), passed.change, N, x_0, x);
 }
 
 #define FARTHEST 1e40 /* m, m/s: products of six such numbers, as those of three arms of inertia, do not overflow */
@@ -412,10 +413,11 @@ CC_APART void give_law(Element *e)
 {
     double added[POINTS];
     for (int i = 0; i < POINTS; i++)
-        added[i] = partner_of(e, i)->added;
+        added[i] = partner_of(e, i)->added[cc_lag(partner_of(e, i)->partner.lag)];
     start_coupling(e);
     for (int i = 0; i < POINTS; i++)
-        partner_of(e, i)->added = added[i];
+        for (int L = 0; L < CC_LAGS; L++)
+            partner_of(e, i)->added[L] = added[i];
 }
 
 /* 1 if a number is too large to be calculated with: then the literal force acts, and the coupling begins anew. */
@@ -538,9 +540,8 @@ CC_APART void change_elastic(Element *e, int i)
     if (p->begun == 0.0 || c->off != 0.0 || !is_usable(e, i))
         return;
     double more = (x > 0.0 ? energy_destroyed(e, x) : 0.0) - (x_0 > 0.0 ? energy_destroyed(e, x_0) : 0.0);
-    c->added += more;
     for (int L = 0; L < CC_LAGS; L++)
-        c->ledger.made[L] += more;
+        c->added[L] += more, c->ledger.made[L] += more;
 }
 
 /* The motion at the start of the run counts as a sample for whoever moves the bodies before the first one. */

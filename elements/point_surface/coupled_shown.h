@@ -29,7 +29,7 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     CcCouplingOptions options = coupling_options(e);
     e->coupling.in_force[i] = fallback ? CC_HELD : cc_partner_in_force(&c->partner, &options);
     e->coupling.trust[i] = trust_of(e, i);
-    e->coupling.energy[i] = c->added;
+    e->coupling.energy[i] = c->added[lag];
     double W = c->partner.known >= 1.0 ? c->partner.W[2][2] : 0.0;
     CcHeldMass mass = cc_partner_mass(&c->partner.model, lag, c->partner.model.use != 0.0, W);
     e->coupling.partner_mass[i] = mass.mass;
@@ -98,8 +98,8 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->unforced_depth[i])
         e->unforced_depth[i] = touch;
     double x = c->deepest > 0.5 * e->unforced_depth[i] ? c->deepest : e->unforced_depth[i];
-    int lag = cc_lag(p->lag);
-    double debt = c->ledger.made[lag] == 0.0 ? cc_min(c->ledger.owed[lag], c->added) : 0.0; /* between two cycles */
+    int lag = cc_lag(p->lag), between = c->ledger.made[lag] == 0.0; /* two cycles */
+    double debt = between ? cc_min(c->ledger.owed[lag], c->added[lag]) : 0.0;
     int first = !mass_was_known && p->known != 0.0 && e->warned.first == 0.0;
     double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
     if (N > 0.0 && N < 3.0) {

@@ -145,6 +145,7 @@ def test_the_ledger_closes_and_what_is_left_is_what_the_coupling_made(ball: Fmu,
     assert booked == pytest.approx(lost, abs=1e-12) and contact["energy.elastic"] == 0
     assert contact["energy.damping"] == pytest.approx(0.375, abs=2e-3)
     assert abs(contact["energy.residual"]) < 2e-3
+    assert contact["coupling.energy[1]"] == pytest.approx(-contact["energy.residual"], abs=1e-9)
     assert contact["impulse"] == pytest.approx(1 + speed, abs=1e-12)
     assert contact["energy.friction"] == pytest.approx(0.3 * (1 + speed) * (0.7 + v[0]) / 2, rel=0.05)
 

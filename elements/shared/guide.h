@@ -346,20 +346,20 @@ static void guide_account(Element *e, Real stored, Real anisotropy, int on_deman
 static int guide_book(Element *e, const Guide *g, CcHost *host, double step)
 {
     Real was = e->previous.on, is = e->on, switched = 0.0;
-    int turned = re(was) != re(is);
-    if (turned || law_changed(e)) {
+    int turned = re(was) != re(is), changed = law_changed(e);
+    if (turned || changed) {
         switched = -is * elastic_energy(e);
         exchange_law(e);
         switched += was * elastic_energy(e);
         exchange_law(e);
     }
+    if (changed && !turned && re(is) != 0.0)
+        guide_change_law(e, g);
     keep_law(e);
     if (turned)
         guide_record(e, host, step);
     guide_remember(e, g);
     e->energy.switched += switched;
-    if (!turned)
-        guide_leave_out(e, switched);
     return LEDGER && (turned || re(switched) != 0.0);
 }
 

@@ -24,16 +24,13 @@ static inline void guide_release(Element *e) { e->held = e->previous.returned = 
 #ifdef CC_DUAL
 
 static inline void guide_start_coupling(Element *e, Guide *g) { (void)e, (void)g; }
-static inline void guide_leave_out(Element *e, Real switched) { (void)e, (void)switched; }
+static inline void guide_change_law(Element *e, const Guide *g) { (void)e, (void)g; }
 
 #else
 
 #include "coupling/coupled_point.h"
 #include "coupling/held_mass.h"
 #include "held_bond.h"
-
-/* The coupling counts changes of the energy by the motion, not by switching. */
-static void guide_leave_out(Element *e, double switched) { ((CcPoint *)e->partner)->U -= switched; }
 
 /* Of the element: its potential at a foot whose point_t is its way, m, and the rate of U by that way less the work
  * against the elastic force, J; its friction over the speed along the line, N s/m, of forces across, N. */
@@ -77,6 +74,31 @@ static double guide_rubbed(const void *data, const double across[2], double alon
     double b = guide_rub(seen->e, seen->g, across);
     seen->g->v_long = kept;
     return b;
+}
+
+/* The law changed after the interval that the next sample books: that one was under the law before, whose change of
+ * the energy on the way of the point counts, and not that of the law of now. */
+CC_APART void guide_change_law(Element *e, const Guide *g)
+{
+    CcPoint *p = (CcPoint *)e->partner;
+    Guide at = *g;
+    GuideSeen seen = guide_seen(e, &at);
+    const double still[3] = {0.0, 0.0, 0.0};
+    double first[3], last[3];
+    CcPotential then, now, before;
+    cc_point_shifted(p, p->P, p->v, first);
+    cc_point_shifted(p, g->P, g->v, last);
+    guide_seen_at(&seen, first, still, &then);
+    guide_seen_at(&seen, last, still, &now);
+    exchange_law(e);
+    guide_seen_at(&seen, last, still, &before);
+    exchange_law(e);
+    for (int L = 0; L < CC_LAGS && p->bond.begun != 0.0; L++)
+        p->bond.ledger.made[L] += (before.U - p->U) - (now.U - then.U);
+    p->U = then.U;
+    for (int i = 0; i < 3; i++)
+        p->gradient[i] = then.gradient[i];
+    outputs(e); /* the potential was evaluated at other places */
 }
 
 static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)

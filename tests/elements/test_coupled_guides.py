@@ -235,6 +235,31 @@ def test_the_motion_across_keeps_its_energy(bead: Fmu, bar: Fmu, tmp_path: Path,
     one.slave.close()
 
 
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize("factor", [2.0, 0.5])
+def test_a_stiffness_that_changes_is_switched_energy_and_nothing_to_pay_back(
+    bead: Fmu, bar: Fmu, master: str, factor: float
+) -> None:
+    """The interval before the change was under the stiffness before.  After it the swing has the energy that the bead
+    has and the springs then store."""
+    for count in (41, 42, 43, 44):
+        body = Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS})
+        guide = Running(bar, {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1})
+        steps = np.full(count, math.pi / OMEGA_1 / 8)
+        swing_across(Bead(body, None), guide, master, steps)
+        y, v = body.vector("p.r")[1], body.vector("p.v")[1]
+        guide.set({"k_r1": factor * K_1, "k_r2": factor * K_1})
+        swing_across(Bead(body, None), guide, master, steps)
+        guide.set({"point.r": body.vector("p.r"), "point.v": body.vector("p.v")})
+        guide.step(steps[0])
+        stored = 0.5 * (1 - factor) * K_1 * y**2
+        assert guide["energy.switched"] == pytest.approx(stored, rel=1e-9)
+        y_1, v_1 = body.vector("p.r")[1], body.vector("p.v")[1]
+        left = 0.5 * v_1**2 + 0.5 * factor * K_1 * y_1**2
+        assert left == pytest.approx(0.5 * v**2 + 0.5 * factor * K_1 * y**2, rel=2e-3)
+        assert guide["energy.work"] == pytest.approx(-0.5 * v_1**2, abs=1e-12)
+
+
 @pytest.mark.parametrize(("master", "fine", "count"), [(JACOBI, 3.16e-3, 1300), (GAUSS_SEIDEL, 6.32e-3, 1000)])
 def test_hold_learns_anew_after_a_change_of_the_step(bead: Fmu, bar: Fmu, master: str, fine: float, count: int) -> None:
     """Of steps at which there is nothing to tell it looks at the first ones alone; fine: omega H of those."""

@@ -110,14 +110,35 @@ CC_API void cc_bond_rewind(CcBond *c)
     __builtin_memcpy(c->fits, kept.fits, sizeof c->fits);
 }
 
-/* Learn beta from the interval that ended: the way to a place of the distance `far` from the origin, under which v_0
- * became v. */
-CC_API void cc_bond_find_rule(CcBond *c, const double way[3], const double v_0[3], const double v[3], double far)
+/* The largest acceleration that the forces given may have made in the last interval, whatever the lag. */
+CC_API double cc_bond_own(const CcBond *c)
 {
     double f = 0.0;
     for (int L = 0; L < CC_LAGS; L++)
         f = cc_max(f, cc_norm(c->f[L]));
-    cc_rule_see(&c->rule, way, v_0, v, c->H, c->W * f, far);
+    return c->W * f;
+}
+
+/* Learn beta from the interval that ended: the way to a place of the distance `far` from the origin, under which v_0
+ * became v.  Returns 1, and forgets the motion, if whoever moves the bodies has put them there; the forces that were
+ * given act on. */
+CC_API int cc_bond_find_rule(CcBond *c, const double way[3], const double v_0[3], const double v[3], double far)
+{
+    double gap[3], H = c->H, own = cc_bond_own(c), speed = cc_norm(v) + cc_norm(v_0);
+    for (int i = 0; i < 3; i++)
+        gap[i] = way[i] - H * (v_0[i] + c->rule.beta * (v[i] - v_0[i]));
+    if (!cc_rule_is_broken(&c->rule, cc_norm(gap), speed, H, H * H * own, far)) {
+        cc_rule_see(&c->rule, way, v_0, v, H, own, far);
+        return 0;
+    }
+    const CcBond was = *c;
+    cc_bond_rewind(c);
+    c->rule.mismatched = was.rule.mismatched + 1.0;
+    c->begun = was.begun, c->H = H, c->longest = was.longest;
+    c->f_largest = was.f_largest, c->v_largest = was.v_largest;
+    __builtin_memcpy(c->f, was.f, sizeof c->f);
+    __builtin_memcpy(c->along, was.along, sizeof c->along);
+    return 1;
 }
 
 /* 1 while the forces have the signal: all that began together give it to its end. */

@@ -48,6 +48,7 @@ typedef struct {
     double place, way;     /* x as it came, without the shift by beta; way of x in the last interval */
     double x, v, a_before; /* last sample; a of the interval before the last one, m/s^2 */
     double by_place CC_IN(0, 1); /* 1 where positions are given */
+    double jumped;         /* elastic energy that came as the bodies were put elsewhere before the last sample, J */
     double beyond, owed;   /* N beyond the law, by the signal or to pay it back; what is still to be paid */
 } CcAxis;
 
@@ -66,12 +67,18 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
 {
     CcBond *b = &c->bond;
     double H = b->H, x_0 = c->x, way = 0.5 * H * (v + c->v), y[3] = {(v - c->v) / H};
+    c->jumped = 0.0;
     if (place) {
         double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};
-        cc_bond_find_rule(b, gone, before, now, cc_abs(*place));
+        int jumped = cc_bond_find_rule(b, gone, before, now, cc_abs(*place));
         x_0 = c->place - (b->rule.beta - 0.5) * H * c->v;
         c->x = *place - (b->rule.beta - 0.5) * H * v;
         c->place = *place;
+        if (jumped) { /* the force did no work on that way */
+            c->jumped = 0.5 * o->k * (c->x - x_0) * (c->x + x_0);
+            c->way = 0.0;
+            return;
+        }
     } else {
         c->x = c->place = x_0 + way;
     }

@@ -80,6 +80,7 @@ typedef struct {
     double outside;             /* sum of E + leak, J */
     double damped[CC_LAGS + 1][3], rubbed[CC_LAGS + 1][3]; /* of the forces given, the newest first */
     double taken[CC_LAGS];      /* by friction, J; by damping: in the ledger */
+    double jumped;              /* elastic energy that came as P was put elsewhere before the last sample, J */
     double own[3], shift;       /* velocity of P itself: the guide may move below it; (beta - 1/2) H */
 } CcPoint;
 
@@ -141,8 +142,9 @@ CC_API void cc_point_shifted(const CcPoint *p, const double P[3], const double v
         at[i] = P[i] - p->shift * v[i];
 }
 
-/* Learn beta from the interval that ended; U of the sample before it follows. */
-CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double P[3], const double own[3])
+/* Learn beta from the interval that ended; U of the sample before it follows.  Returns 1 if the point was put elsewhere
+ * (cc_bond_find_rule). */
+CC_API int cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double P[3], const double own[3])
 {
     CcBond *c = &p->bond;
     const double still[3] = {0.0, 0.0, 0.0};
@@ -150,10 +152,11 @@ CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double
     CcPotential then, now;
     for (int i = 0; i < 3; i++)
         way[i] = P[i] - p->P[i];
-    cc_bond_find_rule(c, way, p->own, own, cc_norm(P));
+    if (cc_bond_find_rule(c, way, p->own, own, cc_norm(P)))
+        return 1;
     double shift = (c->rule.beta - 0.5) * c->H;
     if (shift == p->shift)
-        return;
+        return 0;
     cc_point_shifted(p, p->P, p->v, at);
     o->potential(o->data, at, still, &then);
     p->shift = shift;
@@ -162,6 +165,22 @@ CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double
     p->U += now.U - then.U;
     for (int i = 0; i < 3; i++)
         p->gradient[i] += now.gradient[i] - then.gradient[i];
+    return 0;
+}
+
+/* The force did no work on the way to P, where the point was put. */
+CC_API void cc_point_put(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
+                         const double own[3])
+{
+    const double still[3] = {0.0, 0.0, 0.0};
+    double at[3];
+    CcPotential here;
+    cc_point_shifted(p, P, v, at);
+    o->potential(o->data, at, still, &here);
+    p->jumped = here.U - p->U;
+    p->U = here.U;
+    for (int i = 0; i < 3; i++)
+        p->P[i] = P[i], p->own[i] = own[i], p->gradient[i] = here.gradient[i];
 }
 
 /* The interval between the last sample and P, v.  The way is that of the speeds, which has their kinetic energy, and by
@@ -300,8 +319,9 @@ CC_API void cc_point_keep(CcPoint *p, const double P[3], const double v[3], cons
 CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
                              const double own[3], double H)
 {
-    int still = 1, begun = p->bond.begun != 0.0;
+    int still = 1, begun = p->bond.begun != 0.0, jumped = 0;
     double way[3];
+    p->jumped = 0.0;
     for (int i = 0; i < 3; i++) {
         way[i] = P[i] - p->P[i];
         still &= v[i] == p->v[i] && P[i] == p->P[i];
@@ -309,10 +329,12 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
     }
     if (begun) {
         p->bond.H = cc_rule_length(&p->bond.rule, p->bond.H, H, way, p->own, own, cc_norm(P));
-        cc_point_find_rule(p, o, P, own);
+        jumped = cc_point_find_rule(p, o, P, own);
     } else
         p->bond.H = H;
-    if (begun || !still)
+    if (jumped)
+        cc_point_put(p, o, P, v, own);
+    else if (begun || !still)
         cc_point_see(p, o, P, v, own);
 }
 

@@ -114,13 +114,11 @@ CC_API double cc_own_turn(const CcPartner *p)
     return p->H * p->H * p->W[2][2] * f;
 }
 
-/* 1 if neither v nor the force explains the way between the last sample and (r, v): whoever moves the bodies has put
- * them elsewhere.  Not where v explains none. */
+/* 1 if the point was put elsewhere: neither v nor the force explains the way between the last sample and (r, v). */
 CC_API int cc_is_put_elsewhere(const CcPartner *p, const double r[3], const double v[3])
 {
-    double speed = cc_abs(v[2]) + cc_abs(p->v[2]);
-    return p->begun != 0.0 && !cc_is_mismatched(&p->rule)
-           && cc_gap_of(p, r, v) > cc_rule_explains(&p->rule, speed, p->H, cc_abs(r[2])) + cc_own_turn(p);
+    double speed = cc_abs(v[2]) + cc_abs(p->v[2]), gap = cc_gap_of(p, r, v);
+    return p->begun != 0.0 && cc_rule_is_broken(&p->rule, gap, speed, p->H, cc_own_turn(p), cc_abs(r[2]));
 }
 
 /* Add the interval between the last sample and (r, v) to the position rule, whose beta stays. */

@@ -99,6 +99,13 @@ CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, doubl
     p->fastest = cc_max(speed, CC_RULE_FORGETS * p->fastest);
 }
 
+/* 1 if neither the speeds nor the own force, whose turn is at most `own`, explain the way of that interval: whoever
+ * moves the bodies has put them elsewhere.  Not where speeds explain none. */
+CC_API int cc_rule_is_broken(const CcPositionRule *p, double gap, double speed, double H, double own, double far)
+{
+    return p->mismatched < CC_MOST_MISMATCHED && gap > cc_rule_explains(p, speed, H, far) + own;
+}
+
 /* 1 where v is not connected: the law at the inputs acts. */
 CC_API int cc_is_mismatched(const CcPositionRule *p) { return p->mismatched >= CC_MOST_MISMATCHED; }
 

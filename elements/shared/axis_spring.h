@@ -107,6 +107,7 @@ static int sample(Element *e, CcHost *host, double step)
                   "the force is that of coupling.mode = hold");
     e->coupling.residual = c->bond.ledger.made[cc_lag(c->bond.lag)];
     switched_energy(e);
+    e->energy.switched -= c->jumped;
 #if LEDGER
     double U = cc_spring_energy(stiffness(e), e->DEFORMATION);
     e->energy.work = U - e->energy.start + e->energy.switched - e->coupling.residual;

@@ -281,6 +281,7 @@ static int sample(Element *e, CcHost *host, double step)
         int was_mismatched = cc_is_mismatched(&p->bond.rule);
         int settled = p->bond.settled != 0.0;
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
+        e->energy.switched -= p->jumped;
         cc_tell_order(host, "guide", &p->bond, &options.bond, settled, k);
         if (cc_is_mismatched(&p->bond.rule)) {
             CcPointForce literal;

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fmi2 import OK, Fmu, load_shipped
+from numpy.typing import ArrayLike
 from running import Running, build
 
 from fmu_builder import run
@@ -460,6 +461,46 @@ def test_steps_that_vary_keep_the_energy(mass: Fmu, spring: Fmu, master: str, N:
         ends[mode] = abs(energy(pair) - 1.0)
     assert ends[AUTO] < (error if master == JACOBI else swings(master, N))
     assert ends[AUTO] < ends[HOLD] or master != JACOBI
+
+
+@pytest.mark.parametrize(("master", "order"), [(JACOBI, PARALLEL), (ELEMENTS_FIRST, SEQUENTIAL)])
+@pytest.mark.parametrize("name", ["TranslationalSpringByPositions", "GuideRail"])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_body_that_is_put_elsewhere_has_the_energy_that_it_has_there(
+    tmp_path: Path, name: str, master: str, order: int, told: bool
+) -> None:
+    """Whoever moves it does the work, and not the force: there is nothing to pay back.  1 kg on 10 kN/m."""
+    k, H, W = 1e4, math.pi / 100 / 8, 0.0
+    guide = name == "GuideRail"
+    stiffness: dict[str, float] = {"k_r1": k, "k_r2": k} if guide else {"k": k}
+    given = {"coupling.order": float(order if told else UNKNOWN)}
+
+    def seen() -> dict[str, ArrayLike]:
+        return {"point.r": (0.5, x, 0.0), "point.v": (0.0, v, 0.0)} if guide else {"r.s": x, "r.v": v}
+
+    def force() -> float:
+        return float(element.vector("point.f")[1]) if guide else element["r.F"]
+
+    for phase in range(4):
+        x, v = 0.01, -1.0
+        element = Running(load_shipped(name, tmp_path), {**stiffness, **given, **seen()})
+        for i in range(180):
+            if i == 100 + phase:
+                x, v = x + 0.02, -0.5 * v
+                E = v**2 / 2 + k * x**2 / 2
+            before = force()
+            element.set(seen())
+            element.step(H)
+            W = element["energy.work"] if i == 101 + phase else W
+            f = before if master == JACOBI else force()
+            x, v = x + H * (v + H * f / 2), v + H * f
+            if i == 100 + phase:
+                E_1 = v**2 / 2
+        assert v**2 / 2 + k * x**2 / 2 == pytest.approx(E, rel=1e-3)
+        element.set(seen())
+        element.step(H)
+        assert element["energy.work"] - W == pytest.approx(E_1 - v**2 / 2, abs=1e-9)
+        assert element["coupling.energy"] == pytest.approx(-element["energy.residual"], abs=1e-9)
 
 
 def test_positions_show_the_length_of_a_step_that_the_body_makes_first(mass: Fmu, tmp_path: Path) -> None:

@@ -529,19 +529,34 @@ static void start_coupling(Element *e)
     }
 }
 
-/* The elastic law of point i changed after the interval that the next sample books: that one was under the law before.
- * Its change of the elastic energy is not that of the law of now, which a sample would compensate. */
-CC_APART void change_elastic(Element *e, int i)
+/* The law of point i changed after the interval that the next sample books: that one was under the law before, which
+ * stored and dissipated another energy on that way.  What it differs by is nothing that a sample would compensate. */
+CC_APART void change_law(Element *e, int i)
 {
     CcCoupling *c = partner_of(e, i);
     const CcPartner *p = &c->partner;
-    double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2];
-    double x = -e->distance[i] - shift * e->depth_rate[i];
+    double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
+    double x = -e->distance[i] - shift * e->depth_rate[i], w = e->depth_rate[i], H = p->H;
     if (p->begun == 0.0 || c->off != 0.0 || !is_usable(e, i))
         return;
-    double more = (x > 0.0 ? energy_destroyed(e, x) : 0.0) - (x_0 > 0.0 ? energy_destroyed(e, x_0) : 0.0);
-    for (int L = 0; L < CC_LAGS; L++)
-        c->added[L] += more, c->ledger.made[L] += more;
+    CcPortLaw now = port_law(e);
+    CcPassed passed = cc_passed(&now, x_0, w_0, x, w, H);
+    exchange_damping(e);
+    CcPortLaw damped = port_law(e);
+    CcPassed before = cc_passed(&damped, x_0, w_0, x, w, H);
+    exchange_damping(e);
+    before.change += (x > 0.0 ? energy_destroyed(e, x) : 0.0) - (x_0 > 0.0 ? energy_destroyed(e, x_0) : 0.0);
+    for (int L = 0; L < CC_LAGS; L++) {
+        double N = p->f[L][2], made = cc_made(&before, N), booked = cc_made(&passed, N);
+        double through = cc_made_through(made, before.change, N, x_0, x);
+        double more = through - cc_made_through(booked, passed.change, N, x_0, x);
+        c->ledger.made[L] += made - booked;
+        c->added[L] += more;
+#if LEDGER
+        if (L == cc_lag(p->lag) && e->held[i] != 0.0)
+            e->energy.damping += more - (before.change - passed.change);
+#endif
+    }
 }
 
 /* The motion at the start of the run counts as a sample for whoever moves the bodies before the first one. */

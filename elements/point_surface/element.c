@@ -165,10 +165,11 @@ static double energy_of_change(Element *e, int i)
 
 static int stiffness_changed(const Element *e) { return bristle_changed(e) || elastic_changed(e); }
 
-static void remember_stiffness(Element *e)
+static void remember_law(Element *e)
 {
     remember_bristle(e);
     remember_elastic(e);
+    remember_damping(e);
 }
 
 /* ---- the record of contacts -------------------------------------------------------------------------------------- */
@@ -252,7 +253,7 @@ static void start(Element *e)
     outputs(e);
     e->energy.start = e->energy.elastic;
     e->energy.switched = 0.0;
-    remember_stiffness(e);
+    remember_law(e);
     for (int i = 0; i < POINTS; i++) {
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
@@ -351,8 +352,8 @@ static int accept(Element *e, CcHost *host, double step)
         }
         if (is && begun == 0.0 && stiffness_changed(e)) /* else the law of now began it */
             switched += energy_of_change(e, i);
-        if ((was || is) && elastic_changed(e))
-            change_elastic(e, i);
+        if ((was || is) && (elastic_changed(e) || damping_changed(e)))
+            change_law(e, i);
         changed |= accept_bristle(e, i);
         count_clipped(e, i, host);
         remember_place(e, i);
@@ -363,7 +364,7 @@ static int accept(Element *e, CcHost *host, double step)
             e->previous[i].unpressed = 0.0;
         keep_foot(e, i);
     }
-    remember_stiffness(e);
+    remember_law(e);
     e->energy.switched += switched;
     return changed | (LEDGER && switched != 0.0);
 }

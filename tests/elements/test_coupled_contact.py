@@ -298,6 +298,28 @@ ORDERS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.parametrize("order", [UNKNOWN, SEQUENTIAL])
+def test_a_restitution_that_changes_on_the_way_out_takes_its_share_of_what_is_stored_then(
+    floor: Fmu, order: int
+) -> None:
+    """1 + d is 0.4 of C_r = 0.5 in restitution.  The interval before the change was elastic: nothing was made in it, so
+    nothing is paid back.  Where the order is given (omega H)^2/6 of the energy stands in the phase."""
+    for phase in PHASES:
+        mass = Mass(floor, 8.0, phase, GAUSS_SEIDEL, order, ["point"])
+        mass.contact.set({"k_D": 1e4})
+        while mass.z > 0.0 or mass.v < 0.3:
+            mass.step()
+        stored = 0.5 * STIFFNESS * mass.z**2
+        left = 0.5 * mass.v**2 + 0.4 * stored
+        mass.contact.set({"C_r": 0.5})
+        while mass.z < 3 * mass.H:
+            mass.step()
+        assert 0.5 * mass.v**2 == pytest.approx(left, abs=0.6 * (math.pi / 8) ** 2 / 6 * stored)
+        assert mass.contact["energy.damping"] == pytest.approx(0.5 - 0.5 * mass.v**2, abs=1e-2)
+        assert mass.contact["coupling.energy[1]"] == pytest.approx(-mass.contact["energy.residual"], abs=1e-9)
+        assert mass.contact["coupling.debt[1]"] < 1e-9
+
+
 @ORDERS
 @pytest.mark.parametrize("at", [0.0, 0.4, 1.0])
 def test_a_rigid_stop_that_turns_the_body_at_once_shows_no_position_rule(

@@ -15,7 +15,7 @@ static inline void book_held_powers(Element *e) { (void)e; }
 
 static inline void start_samples(Element *e) { (void)e; }
 
-static inline void change_elastic(Element *e, int i) { (void)e, (void)i; }
+static inline void change_law(Element *e, int i) { (void)e, (void)i; }
 
 #if LEDGER
 

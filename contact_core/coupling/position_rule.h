@@ -9,7 +9,8 @@
  * bends leaves the parabola too, by no multiple of the turn: where that matters another beta than 1/2 is taken only if
  * it leaves next to nothing of what 1/2 leaves.  One that meets a rigid stop, or is set to another speed, turns at
  * once, at any time of the interval: that one interval looks like any beta.  So an interval counts no more than if its
- * turn were the sum of the one before and of what the force of this element may have made.
+ * turn were the sum of the largest of the three before, with which what swings is not limited as it grows, and of what
+ * the force of this element may have made.
  *
  * Where steps vary the way shows the length of the interval too: that of the step before, H_0, or of the step to come,
  * H_1, where a master steps the bodies first: they are then at its end already.  |r_1 - r - H (v + v_1)/2| is summed
@@ -18,6 +19,7 @@
 #define CC_POSITION_RULE_H
 
 #include "../base/vector.h"
+#include "lag.h"
 
 #define CC_RULE_FORGETS 0.8  /* share that the sums keep from interval to interval */
 #define CC_RULE_LEAST 1e-3   /* of H times the speeds: a smaller turn shows the rounding of the positions */
@@ -47,7 +49,7 @@ CC_API double cc_rule_sure_beta(const double sum[2], double rest_rest)
 /* All that an element remembers of it: doubles only, part of the FMU state. */
 typedef struct {
     double sum[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.1); /* sums of rest turn and turn^2; of rest^2 */
-    double turned CC_FROM(0), began CC_IN(0, 1); /* turn of the interval before, m; 1 after the first one */
+    double turned[3] CC_FROM(0), began CC_IN(0, 1); /* turns of the intervals before, m; 1 after the first one */
     double fastest CC_FROM(0);    /* sum of the speeds at both ends of a recent interval, fading, m/s */
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
     double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
@@ -57,8 +59,9 @@ typedef struct {
  * may have made. */
 CC_API void cc_rule_add(CcPositionRule *p, double turn, double own, double least, double rest_turn, double rest_rest)
 {
-    double most = p->turned + own, share = p->began == 0.0 || turn < most ? 1.0 : most / turn, weight = share * share;
-    p->turned = turn;
+    double before = cc_max(cc_max(p->turned[0], p->turned[1]), p->turned[2]), most = before + own;
+    double share = p->began == 0.0 || turn < most ? 1.0 : most / turn, weight = share * share;
+    cc_put_first(p->turned, 3, 1, &turn);
     p->began = 1.0;
     if (!(turn > least))
         return;

@@ -104,7 +104,7 @@ CC_API void cc_bond_rewind(CcBond *c)
     const CcBond kept = *c;
     *c = (CcBond){.rule = kept.rule, .lag = kept.lag, .settled = kept.settled, .learned = kept.learned, .W = kept.W,
                   .known = kept.known, .ledger = kept.ledger};
-    c->rule.mismatched = c->rule.began = 0.0;
+    c->rule.mismatched = c->rule.began = c->rule.stale = 0.0;
     if (kept.known != 0.0) /* it does not ask again */
         c->probe.count = kept.probe.count;
     __builtin_memcpy(c->fits, kept.fits, sizeof c->fits);

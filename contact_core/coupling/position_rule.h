@@ -52,6 +52,7 @@ typedef struct {
     double turned[3] CC_FROM(0), began CC_IN(0, 1); /* turns of the intervals before, m; 1 after the first one */
     double fastest CC_FROM(0);    /* sum of the speeds at both ends of a recent interval, fading, m/s */
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
+    double stale CC_FROM(0);      /* s: how long r has been shown unchanged, though v moves it */
     double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
 } CcPositionRule;
 
@@ -103,10 +104,12 @@ CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, doubl
 }
 
 /* 1 if neither the speeds nor the own force, whose turn is at most `own`, explain the way of that interval: whoever
- * moves the bodies has put them elsewhere.  Not where speeds explain none. */
+ * moves the bodies has put them elsewhere.  Not where speeds explain none, and not in the first interval, whose inputs
+ * may have been wired late.  Bodies that are stepped less often go in one interval the way of several. */
 CC_API int cc_rule_is_broken(const CcPositionRule *p, double gap, double speed, double H, double own, double far)
 {
-    return p->mismatched < CC_MOST_MISMATCHED && gap > cc_rule_explains(p, speed, H, far) + own;
+    int comparable = p->began != 0.0 && p->mismatched < CC_MOST_MISMATCHED;
+    return comparable && gap > cc_rule_explains(p, speed, H + p->stale, far) + own;
 }
 
 /* 1 where v is not connected: the law at the inputs acts. */
@@ -124,6 +127,7 @@ CC_API void cc_rule_see(CcPositionRule *p, const double way[3], const double v_0
         gap[i] = rest - p->beta * turn;
         rest_turn += rest * turn, turn_turn += turn * turn, rest_rest += rest * rest;
     }
+    p->stale = cc_norm(way) == 0.0 && H * speed > CC_RULE_ROUNDING * far ? p->stale + H : 0.0;
     cc_rule_meets_gap(p, cc_norm(gap), speed, H, far);
     cc_rule_add(p, cc_sqrt(turn_turn), H * H * own, least, rest_turn, rest_rest);
     double beta = cc_rule_sure_beta(p->sum, p->rest);

@@ -503,6 +503,21 @@ def test_a_body_that_is_put_elsewhere_has_the_energy_that_it_has_there(
         assert element["coupling.energy"] == pytest.approx(-element["energy.residual"], abs=1e-9)
 
 
+@pytest.mark.parametrize("master", [JACOBI, ELEMENTS_FIRST])
+def test_a_body_that_is_stepped_less_often_is_not_put_elsewhere(tmp_path: Path, master: str) -> None:
+    """1 kg on 10 kN/m goes the way of eight steps in one: nothing of its energy is switched."""
+    H, x, v = math.pi / 100 / 100, 0.01, -1.0
+    element = Running(load_shipped("TranslationalSpringByPositions", tmp_path), {"k": 1e4, "r.s": x, "r.v": v})
+    for i in range(200):
+        before = element["r.F"]
+        element.set({"r.s": x, "r.v": v})
+        element.step(H)
+        f = before if master == JACOBI else element["r.F"]
+        if i % 8 == 0:
+            x, v = x + 8 * H * (v + 4 * H * f), v + 8 * H * f
+    assert element["energy.switched"] == 0.0 and element["coupling.fallback"] == 0
+
+
 def test_positions_show_the_length_of_a_step_that_the_body_makes_first(mass: Fmu, tmp_path: Path) -> None:
     """The spring sees at the beginning of a step where the body is at its end: its work is what the body lost."""
     spring = load_shipped("TranslationalSpringByPositions", tmp_path)

@@ -9,8 +9,9 @@
  * no force here explains.  They are known one interval late, and what acts late makes energy.  So the law is taken
  * beyond the end of the interval (energy_force.h), which takes energy, by half the share
  *     min(1, 3 mean |Delta Y - B Delta S|^2 / mean |Delta Y|^2)
- * of what is not explained: 0 for a body that only these ports touch, once B is learned.  1 proves others, q = 1: the
- * share of a body alone stays below while B is learned.  That is kept, fading, and then
+ * of what is not explained: 0 for a body that only these ports touch, once B is learned.  1 shows others, q = 1, from
+ * the second secant on, until some B is found to explain all of a contact's first intervals.  That is kept, fading, and
+ * then
  *     b = 4 q                                      the law is taken far beyond the end: motion creeps to its rest
  *     a, mean S                                    means over the contact, of the last 50 intervals at most
  *     alpha = a + G B (S + q (S - mean S))         own forces count twice: the mass is split with the others
@@ -131,7 +132,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         Y[i] = (V[i] - m->V[i]) / H;
         seen.q[i] = Y[i] - m->Y[i];
     }
-    int better = o->lag == CC_LAG_AUTO ? cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W) : lag;
+    int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, o->lag != CC_LAG_AUTO);
     int changed = better != lag;
     if (changed)
         m->known = m->others = m->open[0] = m->open[1] = 0.0;

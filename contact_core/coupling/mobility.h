@@ -32,6 +32,8 @@
 #define CC_OTHERS_LAST 0.999   /* share of b that an interval leaves, once it was 1 */
 #define CC_LARGE 0.2           /* of the answer to all forces, and to a mean secant: what others first show by */
 #define CC_BEYOND 4.0          /* b where others act */
+#define CC_ALONE 1e-2          /* share of the changes of Y that no B explains, below which no others act, */
+#define CC_DOUBTS_OTHERS 20.0  /* in so many intervals of a contact: later all may creep to rest as one */
 #define CC_SHARED_AFTER 10.0   /* intervals with others, over which the own answer comes to count twice */
 #define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
 #define CC_MOST_LOOSE 3        /* such samples in a row */
@@ -147,6 +149,14 @@ CC_API double cc_answers_learned(const CcMobility *m)
     return sum;
 }
 
+/* 1 where some B leaves next to nothing of more intervals than it can fit: no others act, whatever is known of B. */
+CC_API int cc_is_alone(const CcWrenchLag *l, int lag)
+{
+    int directions;
+    return l->samples < CC_DOUBTS_OTHERS && cc_wrenches_rest(l, lag, &directions) < CC_ALONE * l->qq
+           && l->samples > directions + 1.0;
+}
+
 /* Add the interval that ended to what that share is taken of; changes below `least` are noise. */
 CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
 {
@@ -172,6 +182,8 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
     /* one secant some B explains, though not the one that the guess becomes: it proves no others */
     if (above_noise && large && m->count > 1.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;
+    if (m->others > 0.0 && cc_is_alone(&m->lag, lag))
+        m->others = m->open[0] = m->open[1] = 0.0; /* B was not known */
 }
 
 /* Share of the recent changes of Y, squared, that B explains; 0 before the first. */

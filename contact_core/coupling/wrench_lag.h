@@ -106,21 +106,23 @@ CC_API int cc_exact_lag(const CcWrenchLag *l, int now, double least)
     return exact && rest[now] > CC_WRENCHES_OPEN * l->qq && rest[now] > least * least ? best : now;
 }
 
-/* The lag to go on with after one more interval; fits: of the ports, W: largest one assumed, 0 where B is learned. */
+/* The lag to go on with after one more interval, `now` if it is given; fits: of the ports, W: largest one assumed,
+ * 0 where B is learned. */
 CC_API int cc_lag_by_wrenches(CcWrenchLag *l, double S[CC_KEPT_FORCES][6], int now, const CcTwistChange *seen,
-                              const CcLagFits *fits, double W)
+                              const CcLagFits *fits, double W, int given)
 {
     double change = cc_squares(seen->q);
     int clear = cc_exceeds_quiet_changes(&l->quiet_changes, change, seen->quiet);
-    if (seen->quiet) {
+    if (seen->quiet)
         *l = (CcWrenchLag){.quiet_changes = l->quiet_changes};
+    else if (seen->compared)
+        cc_sum_wrenches(l, S, seen->q);
+    if (seen->quiet || given)
         return now;
-    }
     int by_ports = cc_better_lag(now, fits, seen->least);
     l->confirmed = by_ports != now && fits->left[by_ports] <= CC_LAG_SURE * fits->answer ? l->confirmed + 1.0 : 0.0;
     int better = l->confirmed < CC_LAG_SAMPLES ? now : by_ports;
     if (seen->compared) {
-        cc_sum_wrenches(l, S, seen->q);
         if (clear && W > 0.0 && change > seen->least * seen->least)
             better = cc_lag_by_first_answer(S, now, seen->q, CC_LIGHTEST * W);
         if (better == now)

@@ -154,6 +154,23 @@ def test_a_block_that_bounces_on_its_corners_keeps_its_energy(
     assert few_evaluations([contact])
 
 
+@BOTH
+@pytest.mark.parametrize("tilt", [(0.06, 0.01), (0.1, -0.05), (-0.03, 0.08)])
+def test_a_body_on_three_points_keeps_its_energy_as_it_turns(
+    library: ctypes.CDLL, master: int, tilt: tuple[float, float]
+) -> None:
+    """Elastic: it falls on one point, turns, comes back on the others with another mobility, and has no others on it.
+    The last energy counts: within a contact a part of it is in the law."""
+    half, feet = (0.2, 0.15, 0.1), np.array([[0.2, 0.15, -0.1], [-0.2, 0.15, -0.1], [0.0, -0.15, -0.1]])
+    body = Rigid(1.0, half, (0.0, 0.0, 0.18), (1.0, *tilt, 0.0))
+    contact = Contacts(library, Law(), body, feet)
+    corner = 1 / body.m + half[1] ** 2 / body.J[0] + half[0] ** 2 / body.J[1]
+    start = body.energy()
+    energies = run([body], [contact], master, 0.3 / math.sqrt(STIFFNESS * corner), 0.3)
+    assert contact.energy() == 0.0 and len(contact.counts) > 30
+    assert energies[-1] == pytest.approx(start, rel=0.01)
+
+
 @pytest.mark.slow
 @BOTH
 def test_a_pile_of_ten_contacts_gains_nothing_and_comes_to_rest(library: ctypes.CDLL, master: int) -> None:

@@ -186,12 +186,16 @@ def test_more_than_20_faults_are_counted_not_listed(tmp_path: Path) -> None:
         ("time,x\n", [": has no rows of numbers"]),
         ("0,1\n1,2\n", [": line 1: holds numbers; it must name the columns, the first of them the time"]),
         (
-            "time,x,x,\n0,1,2,b\n",
+            "time,x,,x\n0,1,b,2\n",
             [
-                ": line 1: column 4 has no name",
+                ": line 1: column 3 has no name",
                 ": line 1: the name 'x' appears more than once; names must be unique",
                 ": line 2, column '': 'b' is not a number",
             ],
+        ),
+        (
+            "time,x,\n0,1,2\n",
+            [": line 2: has 3 cells; line 1 names 2 columns"],
         ),
         (
             "x,time\n1,0\n",
@@ -206,7 +210,7 @@ def test_more_than_20_faults_are_counted_not_listed(tmp_path: Path) -> None:
             [": line 1: is a comment; it must name the columns, the first of them the time: remove comments"],
         ),
     ],
-    ids=["empty", "no rows", "no header", "names", "no time", "milliseconds", "comments"],
+    ids=["empty", "no rows", "no header", "names", "no name for the last", "no time", "milliseconds", "comments"],
 )
 def test_faults_of_the_header_are_named(tmp_path: Path, text: str, faults: list[str]) -> None:
     assert faults_of(written(tmp_path, text)) == faults

@@ -249,7 +249,7 @@ class Slave:
         self.name, self.ends_early = name, ends_early and description.shows_events
         self.description = description
         self.log: list[LogEntry] = []
-        self._told: LogEntry | None = None  # the last one that an error has told
+        self._reported: LogEntry | None = None  # the last one that stands in an error
         self.status = OK  # of the last call that was not OK
         where = f"{name} ({description.path.name})"
         missing = description.obstacle()
@@ -365,9 +365,9 @@ class Slave:
             answer = f"answered {STATUS[status]}"
         else:
             answer = f"answered the undefined status {status}"
-        told = max((i for i, entry in enumerate(self.log, 1) if entry is self._told), default=0)
-        new = self.log[told:]
-        self._told = new[-1] if new else self._told
+        begin = max((i for i, entry in enumerate(self.log, 1) if entry is self._reported), default=0)
+        new = self.log[begin:]
+        self._reported = new[-1] if new else self._reported
         worst = [entry for entry in new if entry.status >= DISCARD] or new
         logged = "; ".join(dict.fromkeys(entry.text for entry in worst[-_SHOWN_MESSAGES:]))
         what = f"{call} {answer}" + (f" ({note})" if note else "")

@@ -207,7 +207,7 @@ _LOCKED: Mapping[Kind, tuple[str, tuple[str, ...]]] = {
 
 
 def _locked(model: ElementModel) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Index of each value that not every function may change, what it is told, and the functions that may."""
+    """Index of each value that not every function may change, the message on that, and the functions that may."""
     for v in model.variables:
         if v.kind in _LOCKED:
             what, by = _LOCKED[v.kind]

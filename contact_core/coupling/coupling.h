@@ -179,7 +179,7 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     }
     cc_update_noise(p, r, v, &seen);
     if (!off) /* beyond an edge the way along the normal need not be that of its speed */
-        cc_sum_position_rule(p, r, v);
+        cc_sum_position_rule(p, r, v, &seen);
     p->rule.beta = cc_rule_beta(p->rule.sum);
     cc_coupling_book(c, law, r, v, off, seen.quiet);
     cc_coupling_book_phase(c, law, r, v, seen.y[2] + p->turn[2], off || seen.quiet);

@@ -26,6 +26,9 @@
  * The twice comes in over ten intervals, for in an impact it lets the points sink deeper.  What is stored there was not
  * received, and is not given back (step 5 of coupling.h).
  *
+ * Springs that hold the body change A by -K H V from one interval to the next (flight.h): they are no others, and the
+ * forces are found for an A that goes on changing so.
+ *
  * Lag: by all wrenches at once (wrench_lag.h).
  *
  * Ports that do not move as one body are on their own, each as in coupling.h.
@@ -97,11 +100,28 @@ CC_API double cc_joint_interval(int n, const CcCoupling c[])
     return H;
 }
 
+/* How the way of a port bends in the interval H that ended with the twist V: by the springs, in flight by all there
+ * is, of which the first interval shows nothing. */
+CC_API void cc_joint_bend(CcMobility *m, const CcPartner *p, const CcPlace *at, const double V[6], double H,
+                          CcObservation *seen)
+{
+    double d[6], pull[6], change[3];
+    for (int i = 0; i < 6; i++)
+        d[i] = 0.5 * H * (m->V[i] + V[i]);
+    cc_flight_pull(&m->flight, d, pull);
+    cc_motion_at(at, pull, change);
+    if (m->flight.used == 0.0)
+        change[2] = seen->quiet && m->anchored != 0.0 ? seen->y[2] - p->y[2] : 0.0;
+    seen->bend = cc_bend(H, change[2]);
+    seen->unbent = seen->quiet && m->anchored == 0.0;
+}
+
 /* Steps 1 to 3 for the interval H that ended with the twist V. */
 CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
                              const CcCouplingOptions *o, const double V[6], double H)
 {
-    double rule[2] = {0.0, 0.0}, least = 0.0, W = 0.0, Y[6], pushed[6]; /* W: 0 once B is learned */
+    double rule[2] = {0.0, 0.0}, least = 0.0, W = 0.0; /* W: 0 once B is learned */
+    double Y[6], free[6], left[6], pushed[6];
     CcLagFits fits = {.answer = 0.0};
     int quiet = 1, lag = cc_lag(c[0].partner.lag);
     for (int i = 0; i < n; i++)
@@ -114,9 +134,10 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         cc_fit_lags(p, &seen, &fits);
         p->jumped = 0.0;
         seen.quiet = quiet;
+        cc_joint_bend(m, p, &port[i].place, V, H, &seen);
         cc_update_noise(p, port[i].r, port[i].v, &seen);
         if (port[i].usable != 0.0 && c[i].off == 0.0)
-            cc_sum_position_rule(p, port[i].r, port[i].v);
+            cc_sum_position_rule(p, port[i].r, port[i].v, &seen);
         least = least > seen.floor / H ? least : seen.floor / H;
         W = m->count > 0.0 || W > p->W[2][2] ? W : p->W[2][2];
         rule[0] += p->rule.sum[0], rule[1] += p->rule.sum[1];
@@ -128,19 +149,27 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
     double rounding = CC_TWIST_ROUNDING * cc_sqrt(cc_squares(V)) / H;
     least = least > rounding ? least : rounding;
     CcTwistChange seen = {.least = least, .quiet = quiet, .compared = m->anchored != 0.0};
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         Y[i] = (V[i] - m->V[i]) / H;
-        seen.q[i] = Y[i] - m->Y[i];
-    }
+    int without = m->flight.used == 0.0;
+    cc_pass_flight(&m->flight, m->V, Y, H, &seen, m->Y, free);
+    if (without && m->flight.used != 0.0) /* what was not explained were springs */
+        m->others = m->open[0] = m->open[1] = m->lag.quiet_changes = 0.0;
     int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, o->lag != CC_LAG_AUTO);
     int changed = better != lag;
     if (changed)
         m->known = m->others = m->open[0] = m->open[1] = 0.0;
     if (o->identify)
-        cc_find_mobility(m, better, Y, quiet, changed, least);
-    cc_apply_mobility(m->B, m->S[better], pushed);
-    if (seen.compared)
-        cc_account(m, better, Y, least);
+        cc_find_mobility(m, better, free, quiet, changed, least);
+    cc_times_six(m->B, m->S[better], pushed);
+    if (seen.compared) {
+        cc_account(m, better, free, least, left);
+        if (m->count > CC_FLIGHT_SECANTS && !quiet && cc_oppose_flight(&m->flight, left, seen.q)) {
+            __builtin_memcpy(free, Y, sizeof free);
+            __builtin_memcpy(m->Y_anchor, Y, sizeof Y);
+            __builtin_memcpy(m->S_anchor, m->S[better], sizeof m->S_anchor);
+        }
+    }
     m->anchored = 1.0;
     m->lasted = quiet || m->others == 0.0 ? 0.0 : m->lasted + 1.0;
     double keep = m->lasted / (m->lasted + 1.0);
@@ -166,8 +195,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         for (int k = 0; k < 3; k++)
             p->a[k] = y[k] - by[k] + keep * (p->a_before[k] - (y[k] - by[k]));
     }
-    for (int i = 0; i < 6; i++)
-        m->Y[i] = Y[i];
+    __builtin_memcpy(m->Y, free, sizeof free);
 }
 
 /* The forces of the interval where others act on the same bodies, by q: alpha = a + G B (S + q (S - mean S)). */
@@ -175,7 +203,7 @@ CC_API int cc_shared_forces(const CcMobility *m, int n, const CcCoupling c[], Cc
 {
     CcMobility shared = *m;
     double Y[6], y[3], more = m->others * (m->lasted < CC_SHARED_AFTER ? m->lasted / CC_SHARED_AFTER : 1.0);
-    cc_apply_mobility(shared.B, m->S_mean, Y);
+    cc_times_six(shared.B, m->S_mean, Y);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             shared.B[i][j] *= 1.0 + more;
@@ -217,7 +245,7 @@ CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
 CC_API void cc_mobility_rewind(CcMobility *m)
 {
     CcMobility again = {.loose = m->loose, .known = m->known, .count = m->count, .left = m->left,
-                        .open = {m->open[0], m->open[1]}};
+                        .open = {m->open[0], m->open[1]}, .flight = m->flight};
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             again.B[i][j] = m->B[i][j];
@@ -262,12 +290,52 @@ CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcPort port[
         acted |= m->S[1][i] != 0.0;
     if (m->known == 0.0 || !acted)
         return;
-    cc_apply_mobility(m->B, m->S[1], Y); /* S[0] may be that of the start, which a master reads first */
+    cc_times_six(m->B, m->S[1], Y); /* S[0] may be that of the start, which a master reads first */
     for (int i = 0; i < n; i++) {
         double y[3];
         cc_motion_at(&port[i].place, Y, y);
         for (int k = 0; k < 3; k++)
             port[i].at.a[k] = -y[k];
+    }
+}
+
+/* Add what springs change in the interval H that begins with V to its free acceleration. */
+CC_API void cc_joint_pull(CcMobility *m, int n, CcCoupling c[], const CcPort port[], const double V[6], double H)
+{
+    double d[6], change[6], y[3];
+    if (m->flight.used == 0.0)
+        return;
+    cc_flight_way(&m->flight, V, H, d);
+    cc_flight_pull(&m->flight, d, change);
+    for (int i = 0; i < n; i++) {
+        cc_motion_at(&port[i].place, change, y);
+        for (int k = 0; k < 3; k++)
+            c[i].partner.a[k] += y[k];
+    }
+}
+
+/* The intervals until the force acts: their rates, as twists, by the wrenches that were given and what springs change
+ * meanwhile, the newest first; and that change in the interval on which it acts. */
+CC_API void cc_joint_ahead(CcMobility *m, int lag, const double V[6], double H, double pushed[CC_LAGS - 1][6],
+                           double change[6])
+{
+    double way[6], pull[6], rate[6];
+    cc_times_six(m->B, m->S[lag], rate);
+    cc_flight_way(&m->flight, V, H, way);
+    cc_flight_pull(&m->flight, way, pull);
+    for (int i = 0; i < 6; i++)
+        rate[i] = m->flight.Y[i] - rate[i] + pull[i], change[i] = 0.0;
+    for (int k = CC_LAGS - 2; k >= 0; k--) {
+        cc_times_six(m->B, m->S[k], pushed[k]);
+        if (k >= lag || m->flight.used == 0.0)
+            continue;
+        for (int i = 0; i < 6; i++) {
+            pushed[k][i] += change[i];
+            way[i] += H * H * (rate[i] + pushed[k][i]);
+        }
+        cc_flight_pull(&m->flight, way, pull);
+        for (int i = 0; i < 6; i++)
+            change[i] += pull[i];
     }
 }
 
@@ -294,6 +362,9 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     double passed = cc_joint_interval(n, c);
     if (m->begun != 0.0 && passed > 0.0)
         cc_joint_learn(m, n, c, port, law, o, V, passed);
+    cc_joint_pull(m, n, c, port, V, H);
+    double given[CC_LAGS - 1][6], change[6];
+    cc_joint_ahead(m, cc_lag(c[0].partner.lag), V, H, given, change);
     for (int i = 0; i < n; i++)
         port[i].at = cc_coupling_begin(c + i, law, o, port[i].r, port[i].v, H);
     if (m->begun == 0.0)
@@ -301,16 +372,17 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         CcPartner *p = &c[i].partner;
-        double pushed[CC_LAGS - 1][3], Y[6];
+        double pushed[CC_LAGS - 1][3], more[3];
         at->at.beyond = cc_unexplained(m);
         for (int k = 0; k < CC_LAGS - 1; k++)
-            if (m->known != 0.0) {
-                cc_apply_mobility(m->B, m->S[k], Y);
-                cc_motion_at(&at->place, Y, pushed[k]);
-            } else {
+            if (m->known != 0.0)
+                cc_motion_at(&at->place, given[k], pushed[k]);
+            else
                 cc_apply_admittance(p->W, p->f[k], pushed[k]);
-            }
         double x = at->at.x, w = at->at.w, made = cc_coupling_predict(c + i, law, pushed, &at->at);
+        cc_motion_at(&at->place, change, more);
+        for (int k = 0; k < 3; k++)
+            at->at.a[k] += m->known != 0.0 ? more[k] : 0.0;
         at->most = at->usable != 0.0 ? cc_coupling_most(c + i, law, x, w, at->at.w, H) : 0.0;
         c[i].scale = cc_coupling_scale(c + i, law, &at->at, made);
     }

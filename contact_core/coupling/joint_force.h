@@ -169,7 +169,7 @@ CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort 
                 at->f[k] = at->from[k] + t * at->step[k];
             cc_add_wrench(&at->place, at->f, S);
         }
-        cc_apply_mobility(m->B, S, Y);
+        cc_times_six(m->B, S, Y);
         for (int i = 0; i < 6; i++)
             missing[i] = -S[i];
         for (int i = 0; i < n; i++) {
@@ -215,7 +215,7 @@ CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort 
         if (!(volume > 0.0 && volume < CC_MOST_VOLUME))
             break;
         cc_factor_solve(6, A, pivots, dS);
-        cc_apply_mobility(m->B, dS, moved);
+        cc_times_six(m->B, dS, moved);
         slope = 0.0;
         for (int i = 0; i < 6; i++)
             slope -= moved[i] * missing[i];
@@ -265,7 +265,7 @@ CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcPort po
                 continue;
             CcInterval now = at->at;
             double f[3] = {0.0}, df[3], others[3], own[3];
-            cc_apply_mobility(m->B, S, Y);
+            cc_times_six(m->B, S, Y);
             cc_motion_at(&at->place, Y, others);
             cc_apply_admittance(now.W, at->f, own);
             for (int k = 0; k < 3; k++)

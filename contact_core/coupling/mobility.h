@@ -11,8 +11,9 @@
  *     E = (C - B A)(A + e)^-1,  P = A (A + e)^-1              e as in admittance.h
  *     B += E + E' - (P E + E' P)/2
  * which is symmetric, answers what was seen as it was seen (P = 1), and leaves the rest (P = 0): rotation about the
- * line of two points is neither seen nor needed.  e grows while B would not be positive.  What others do to the same
- * bodies averages out; a q that differs from B s by more than B s itself is theirs, w = |B s|^2/|q - B s|^2.
+ * line of two points is neither seen nor needed.  e grows while B would not be positive.  What springs do to the body
+ * is taken off Y (flight.h).  What others do to it averages out; a q that differs from B s by more than B s itself is
+ * theirs, w = |B s|^2/|q - B s|^2.
  *
  * Where V does not explain the velocities the points belong to more bodies than one: then each is on its own, for good.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
@@ -22,6 +23,7 @@
 #ifndef CC_MOBILITY_H
 #define CC_MOBILITY_H
 
+#include "flight.h"
 #include "wrench_lag.h"
 
 #define CC_ROTATION_GUESS 3.0  /* B of rotation over that of translation: a flat box on its corners has 3 */
@@ -46,7 +48,7 @@ typedef struct {
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     double begun CC_IN(0, 1), loose;
-    double V[6], Y[6];                 /* twist of the last sample, its rate over the last interval */
+    double V[6], Y[6];                 /* twist of the last sample, its rate over the last interval without springs */
     double S[CC_KEPT_FORCES][6];       /* wrenches given, the newest first */
     double B[6][6], known CC_IN(0, 1), unanswered CC_FROM(0), count;
     double anchored CC_IN(0, 1), S_anchor[6], Y_anchor[6], largest; /* 1 once there is an anchor */
@@ -55,16 +57,8 @@ typedef struct {
     double others;                     /* 1, fading, since a third was unexplained */
     double lasted, S_mean[6];          /* intervals since then, in contact; mean of the wrenches that acted in them */
     CcWrenchLag lag;
+    CcFlight flight;
 } CcMobility;
-
-CC_API void cc_apply_mobility(double B[6][6], const double S[6], double Y[6])
-{
-    for (int i = 0; i < 6; i++) {
-        Y[i] = 0.0;
-        for (int j = 0; j < 6; j++)
-            Y[i] += B[i][j] * S[j];
-    }
-}
 
 /* The motion Y of the body at a port, along its axes. */
 CC_API void cc_motion_at(const CcPlace *at, const double Y[6], double y[3])
@@ -94,7 +88,7 @@ CC_API void cc_admittance_at(const CcPlace *at, double B[6][6], double W[3][3])
     for (int k = 0; k < 3; k++) {
         double f[3] = {k == 0, k == 1, k == 2}, S[6] = {0.0}, Y[6], y[3];
         cc_add_wrench(at, f, S);
-        cc_apply_mobility(B, S, Y);
+        cc_times_six(B, S, Y);
         cc_motion_at(at, Y, y);
         for (int i = 0; i < 3; i++)
             W[i][k] = y[i];
@@ -150,30 +144,30 @@ CC_API double cc_answers_learned(const CcMobility *m)
 }
 
 /* 1 where some B leaves next to nothing of more intervals than it can fit: no others act, whatever is known of B. */
-CC_API int cc_is_alone(const CcWrenchLag *l, int lag)
+CC_API int cc_is_alone(const CcWrenchSums *sums)
 {
     int directions;
-    return l->samples < CC_DOUBTS_OTHERS && cc_wrenches_rest(l, lag, &directions) < CC_ALONE * l->qq
-           && l->samples > directions + 1.0;
+    return cc_wrenches_rest(sums, &directions) < CC_ALONE * sums->qq && sums->samples > directions + 1.0;
 }
 
-/* Add the interval that ended to what that share is taken of; changes below `least` are noise. */
-CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
+/* Add the interval that ended to what that share is taken of; changes below `least` are noise.  What B leaves of the
+ * change of Y goes into `left`. */
+CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least, double left[6])
 {
-    double change[6], answer[6], unexplained = 0.0, all = 0.0;
+    double change[6], answer[6], seen[6], unexplained = 0.0, all = 0.0;
     for (int i = 0; i < 6; i++)
         change[i] = m->S[lag][i] - m->S[lag + 1][i];
-    cc_apply_mobility(m->B, change, answer);
+    cc_times_six(m->B, change, answer);
     for (int i = 0; i < 6; i++) {
-        double seen = Y[i] - m->Y[i], left = seen - answer[i];
-        unexplained += left * left, all += seen * seen;
+        seen[i] = Y[i] - m->Y[i], left[i] = seen[i] - answer[i];
+        unexplained += left[i] * left[i], all += seen[i] * seen[i];
     }
     int above_noise = all > least * least;
     m->open[0] = CC_FORGETS * m->open[0] + (above_noise ? unexplained : 0.0);
     m->open[1] = CC_FORGETS * m->open[1] + (above_noise ? all : 0.0);
     m->others *= above_noise ? CC_OTHERS_LAST : 1.0;
     double pushed = 0.0;
-    cc_apply_mobility(m->B, m->S[lag], answer);
+    cc_times_six(m->B, m->S[lag], answer);
     for (int i = 0; i < 6; i++)
         pushed += answer[i] * answer[i];
     double learned = (1.0 - CC_WRENCHES_FORGET) * cc_answers_learned(m); /* B is not known to less than its share */
@@ -182,49 +176,16 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
     /* one secant some B explains, though not the one that the guess becomes: it proves no others */
     if (above_noise && large && m->count > 1.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;
-    if (m->others > 0.0 && cc_is_alone(&m->lag, lag))
-        m->others = m->open[0] = m->open[1] = 0.0; /* B was not known */
+    if (m->others == 0.0 || m->lag.of[lag].samples >= CC_DOUBTS_OTHERS)
+        return;
+    if (cc_is_alone(m->lag.of + lag)) /* B was not known */
+        m->others = m->open[0] = m->open[1] = 0.0;
 }
 
 /* Share of the recent changes of Y, squared, that B explains; 0 before the first. */
 CC_API double cc_mobility_trust(const CcMobility *m)
 {
     return m->open[1] > m->open[0] ? 1.0 - m->open[0] / m->open[1] : 0.0;
-}
-
-
-/* M = L L' in place, its lower half; returns 0 where a pivot is below its share `least` of the diagonal. */
-CC_API int cc_root(double M[6][6], double least)
-{
-    for (int j = 0; j < 6; j++) {
-        double whole = M[j][j];
-        for (int k = 0; k < j; k++)
-            M[j][j] -= M[j][k] * M[j][k];
-        if (!(M[j][j] > least * whole))
-            return 0;
-        M[j][j] = cc_sqrt(M[j][j]);
-        for (int i = j + 1; i < 6; i++) {
-            for (int k = 0; k < j; k++)
-                M[i][j] -= M[i][k] * M[j][k];
-            M[i][j] /= M[j][j];
-        }
-    }
-    return 1;
-}
-
-/* (L L')^-1 x in place. */
-CC_API void cc_root_solve(double L[6][6], double x[6])
-{
-    for (int i = 0; i < 6; i++) {
-        for (int k = 0; k < i; k++)
-            x[i] -= L[i][k] * x[k];
-        x[i] /= L[i][i];
-    }
-    for (int i = 5; i >= 0; i--) {
-        for (int k = i + 1; k < 6; k++)
-            x[i] -= L[k][i] * x[k];
-        x[i] /= L[i][i];
-    }
 }
 
 /* B by all that was seen, with the weight e of what it was; returns 0 where it is not positive. */
@@ -274,7 +235,7 @@ CC_API void cc_learn_mobility(CcMobility *m, const double s[6], const double q[6
             __builtin_memcpy(m->B, found, sizeof found);
             break;
         }
-    cc_apply_mobility(m->B, s, answer);
+    cc_times_six(m->B, s, answer);
     m->left *= CC_WRENCHES_FORGET;
     for (int i = 0; i < 6; i++)
         m->left += w * (q[i] - answer[i]) * (q[i] - answer[i]);
@@ -308,13 +269,13 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
         __builtin_memset(m->ss, 0, sizeof m->ss);
         __builtin_memset(m->qs, 0, sizeof m->qs);
         if (changed) { /* the intervals before show B with this lag too */
-            __builtin_memcpy(m->ss, m->lag.ss[lag], sizeof m->ss);
-            __builtin_memcpy(m->qs, m->lag.qs[lag], sizeof m->qs);
+            __builtin_memcpy(m->ss, m->lag.of[lag].ss, sizeof m->ss);
+            __builtin_memcpy(m->qs, m->lag.of[lag].qs, sizeof m->qs);
         }
     }
     if (active && m->known != 0.0) {
         double answer = 0.0, apart = 0.0;
-        cc_apply_mobility(m->B, s, now);
+        cc_times_six(m->B, s, now);
         for (int i = 0; i < 6; i++)
             answer += now[i] * now[i], apart += (q[i] - now[i]) * (q[i] - now[i]);
         double w = m->count > 0.0 && apart > answer ? answer / apart : 1.0;

@@ -76,6 +76,8 @@ typedef struct {
     double y[3];  /* m/s^2 */
     double floor; /* m/s: changes of v below it are noise, */
     double rounding; /* or rounding */
+    double bend;  /* m: of the way along the normal, by a free acceleration that changes within the interval; */
+    int unbent;   /* 1 if that is not known: the way shows no beta */
     int quiet;    /* no force acts */
 } CcObservation;
 
@@ -99,10 +101,15 @@ CC_API int cc_is_quiet(const CcPartner *p)
     return any << 1 == 0;
 }
 
-/* What v at both ends leaves of the way between the last sample and (r, v). */
+/* What v at both ends leaves of the way between the last sample and (r, v), with its sign. */
+CC_API double cc_signed_gap(const CcPartner *p, const double r[3], const double v[3])
+{
+    return r[2] - p->r[2] - p->H * (p->v[2] + p->rule.beta * (v[2] - p->v[2]));
+}
+
 CC_API double cc_gap_of(const CcPartner *p, const double r[3], const double v[3])
 {
-    return cc_abs(r[2] - p->r[2] - p->H * (p->v[2] + p->rule.beta * (v[2] - p->v[2])));
+    return cc_abs(cc_signed_gap(p, r, v));
 }
 
 /* The turn, m, that the forces given may have made in the last interval, whatever the lag. */
@@ -121,14 +128,9 @@ CC_API int cc_is_put_elsewhere(const CcPartner *p, const double r[3], const doub
     return p->begun != 0.0 && cc_rule_is_broken(&p->rule, gap, speed, p->H, cc_own_turn(p), cc_abs(r[2]));
 }
 
-/* Add the interval between the last sample and (r, v) to the position rule, whose beta stays. */
-CC_API void cc_sum_position_rule(CcPartner *p, const double r[3], const double v[3])
-{
-    double turn = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2];
-    double speed = cc_abs(v[2]) + cc_abs(p->v[2]), least = CC_RULE_LEAST * p->H * speed;
-    cc_rule_meets_gap(&p->rule, cc_gap_of(p, r, v), speed, p->H, cc_abs(r[2]));
-    cc_rule_add(&p->rule, cc_abs(turn), cc_own_turn(p), least, rest * turn, rest * rest);
-}
+/* The way, m, beyond that of a constant acceleration that makes the same change of v, where the acceleration changes by
+ * `change` from one end of the interval H to the other: Euler's and Maclaurin's first term. */
+CC_API double cc_bend(double H, double change) { return -H * H * change / 12.0; }
 
 /* What the interval between the last sample and v shows. */
 CC_API CcObservation cc_observe_interval(const CcPartner *p, const double v[3])
@@ -137,6 +139,16 @@ CC_API CcObservation cc_observe_interval(const CcPartner *p, const double v[3])
     CC_UNROLL for (int i = 0; i < 3; i++)
         seen.y[i] = (v[i] - p->v[i]) / p->H - p->turn[i];
     return seen;
+}
+
+/* Add the interval between the last sample and (r, v) to the position rule, whose beta stays. */
+CC_API void cc_sum_position_rule(CcPartner *p, const double r[3], const double v[3], const CcObservation *seen)
+{
+    double turn = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2] - seen->bend;
+    double speed = cc_abs(v[2]) + cc_abs(p->v[2]), least = CC_RULE_LEAST * p->H * speed;
+    cc_rule_meets_gap(&p->rule, cc_gap_of(p, r, v), speed, p->H, cc_abs(r[2]));
+    least = seen->unbent ? cc_abs(turn) : least;
+    cc_rule_add(&p->rule, cc_abs(turn), cc_own_turn(p), least, rest * turn, rest * rest);
 }
 
 /* Update the noise if it is quiet, and find what is above it.  It grows by a factor of 450 at most from one sample to
@@ -148,7 +160,7 @@ CC_API void cc_update_noise(CcPartner *p, const double r[3], const double v[3], 
     double least = CC_ROUNDING * (now > before ? now > own ? now : own : before > own ? before : own);
     CC_UNROLL for (int i = 0; i < 3; i++)
         change += p->H * p->H * (seen->y[i] - p->y[i]) * (seen->y[i] - p->y[i]) / 6.0;
-    double gap = cc_gap_of(p, r, v);
+    double gap = cc_min(cc_gap_of(p, r, v), cc_abs(cc_signed_gap(p, r, v) - seen->bend));
     double apart = 2.0 * gap * gap / (p->H * p->H); /* v off by sigma puts the way off by sigma H / sqrt(2) */
     change = apart < change ? apart : change;
     if (seen->quiet) {

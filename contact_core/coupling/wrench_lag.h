@@ -13,32 +13,22 @@
 #define CC_WRENCH_LAG_H
 
 #include "partner.h"
+#include "twist.h"
 
 #define CC_LIGHTEST 3.0            /* times the W assumed at first: most that a body answers */
 #define CC_WRENCHES_EXACT 1e-6     /* rest of an exact lag over that of the present one */
 #define CC_WRENCHES_OPEN 1e-3      /* share of sum q q that the present lag leaves at least, for another one */
 #define CC_WRENCH_DIRECTION 1e-10  /* of the trace of A: smaller pivots are rounding */
 
+/* Sums over intervals, fading: A, C, of q q; and how many there are. */
 typedef struct {
-    double ss[CC_LAGS][6][6], qs[CC_LAGS][6][6]; /* A, C of each lag */
-    double qq CC_FROM(0), samples;               /* sum of q q; intervals in the sums */
-    double confirmed, quiet_changes;             /* as of a partner, of Y */
+    double ss[6][6], qs[6][6], qq CC_FROM(0), samples CC_FROM(0);
+} CcWrenchSums;
+
+typedef struct {
+    CcWrenchSums of[CC_LAGS];
+    double confirmed, quiet_changes; /* as of a partner, of Y */
 } CcWrenchLag;
-
-/* What an interval shows; changes of Y below `least` are noise. */
-typedef struct {
-    double q[6], least;
-    int quiet;    /* no force acts */
-    int compared; /* with an interval before: where there was none weight is no change */
-} CcTwistChange;
-
-CC_API double cc_squares(const double a[6])
-{
-    double sum = 0.0;
-    for (int i = 0; i < 6; i++)
-        sum += a[i] * a[i];
-    return sum;
-}
 
 /* The lag by a first answer of at most W |s|; `now` if it shows none. */
 CC_API int cc_lag_by_first_answer(double S[CC_KEPT_FORCES][6], int now, const double q[6], double W)
@@ -55,25 +45,25 @@ CC_API int cc_lag_by_first_answer(double S[CC_KEPT_FORCES][6], int now, const do
     return now;
 }
 
-CC_API void cc_sum_wrenches(CcWrenchLag *l, double S[CC_KEPT_FORCES][6], const double q[6])
+/* Add an interval whose wrench differs by `to` - `from` from the one before. */
+CC_API void cc_sum_wrenches(CcWrenchSums *sums, const double to[6], const double from[6], const double q[6])
 {
-    l->samples += 1.0;
-    l->qq = CC_LAG_FORGETS * l->qq + cc_squares(q);
-    for (int L = 0; L < CC_LAGS; L++)
-        for (int i = 0; i < 6; i++)
-            for (int j = 0; j < 6; j++) {
-                double s = S[L][j] - S[L + 1][j];
-                l->ss[L][i][j] = CC_LAG_FORGETS * l->ss[L][i][j] + (S[L][i] - S[L + 1][i]) * s;
-                l->qs[L][i][j] = CC_LAG_FORGETS * l->qs[L][i][j] + q[i] * s;
-            }
+    sums->samples += 1.0;
+    sums->qq = CC_LAG_FORGETS * sums->qq + cc_squares(q);
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            double s = to[j] - from[j];
+            sums->ss[i][j] = CC_LAG_FORGETS * sums->ss[i][j] + (to[i] - from[i]) * s;
+            sums->qs[i][j] = CC_LAG_FORGETS * sums->qs[i][j] + q[i] * s;
+        }
 }
 
 /* rest_L; *directions: those of S that the sums hold. */
-CC_API double cc_wrenches_rest(const CcWrenchLag *l, int L, int *directions)
+CC_API double cc_wrenches_rest(const CcWrenchSums *sums, int *directions)
 {
-    double A[6][6], C[6][6], rest = l->qq, trace = 0.0;
-    __builtin_memcpy(A, l->ss[L], sizeof A);
-    __builtin_memcpy(C, l->qs[L], sizeof C);
+    double A[6][6], C[6][6], rest = sums->qq, trace = 0.0;
+    __builtin_memcpy(A, sums->ss, sizeof A);
+    __builtin_memcpy(C, sums->qs, sizeof C);
     for (int i = 0; i < 6; i++)
         trace += A[i][i];
     for (*directions = 0; *directions < 6; *directions += 1) { /* elimination, the largest pivot first */
@@ -100,10 +90,10 @@ CC_API int cc_exact_lag(const CcWrenchLag *l, int now, double least)
     double rest[CC_LAGS];
     int directions[CC_LAGS];
     for (int L = 0; L < CC_LAGS; L++)
-        rest[L] = cc_wrenches_rest(l, L, directions + L);
+        rest[L] = cc_wrenches_rest(l->of + L, directions + L);
     int best = cc_least_lag(rest);
-    int exact = rest[best] < CC_WRENCHES_EXACT * rest[now] && l->samples > directions[best];
-    return exact && rest[now] > CC_WRENCHES_OPEN * l->qq && rest[now] > least * least ? best : now;
+    int exact = rest[best] < CC_WRENCHES_EXACT * rest[now] && l->of[now].samples > directions[best];
+    return exact && rest[now] > CC_WRENCHES_OPEN * l->of[now].qq && rest[now] > least * least ? best : now;
 }
 
 /* The lag to go on with after one more interval, `now` if it is given; fits: of the ports, W: largest one assumed,
@@ -116,7 +106,8 @@ CC_API int cc_lag_by_wrenches(CcWrenchLag *l, double S[CC_KEPT_FORCES][6], int n
     if (seen->quiet)
         *l = (CcWrenchLag){.quiet_changes = l->quiet_changes};
     else if (seen->compared)
-        cc_sum_wrenches(l, S, seen->q);
+        for (int L = 0; L < CC_LAGS; L++)
+            cc_sum_wrenches(l->of + L, S[L], S[L + 1], seen->q);
     if (seen->quiet || given)
         return now;
     int by_ports = cc_better_lag(now, fits, seen->least);

@@ -57,6 +57,7 @@ typedef struct {
     double others;                     /* 1, fading, since a third was unexplained */
     double lasted, S_mean[6];          /* intervals since then, in contact; mean of the wrenches that acted in them */
     CcWrenchLag lag;
+    CcWrenchSums calm;                 /* since the last interval of which a third was unexplained */
     CcFlight flight;
 } CcMobility;
 
@@ -176,10 +177,19 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least, 
     /* one secant some B explains, though not the one that the guess becomes: it proves no others */
     if (above_noise && large && m->count > 1.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;
+    if (above_noise && CC_UNEXPLAINED * unexplained > all)
+        m->calm = (CcWrenchSums){.samples = 0.0};
+    else
+        cc_sum_wrenches(&m->calm, m->S[lag], m->S[lag + 1], seen);
     if (m->others == 0.0 || m->lag.of[lag].samples >= CC_DOUBTS_OTHERS)
         return;
     if (cc_is_alone(m->lag.of + lag)) /* B was not known */
         m->others = m->open[0] = m->open[1] = 0.0;
+    else if (cc_is_alone(&m->calm)) { /* it was an event */
+        m->others = m->open[0] = m->open[1] = m->left = 0.0;
+        __builtin_memcpy(m->ss, m->calm.ss, sizeof m->ss);
+        __builtin_memcpy(m->qs, m->calm.qs, sizeof m->qs);
+    }
 }
 
 /* Share of the recent changes of Y, squared, that B explains; 0 before the first. */

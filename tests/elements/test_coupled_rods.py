@@ -96,3 +96,40 @@ def test_what_else_moves_the_rod_is_taken_into_account(
                 found.append(float(np.max(np.abs((y - expected)[2:] * [1.0, ARMS[0]]))))
     held, mean = np.mean(errors[HOLD]), np.mean(errors[AUTO])
     assert mean < 0.05 and mean < 0.5 * held, (mean, held)
+
+
+@pytest.mark.parametrize("N", [6.3, 12])
+@pytest.mark.parametrize("given", [False, True])
+@MASTERS
+def test_a_knock_in_a_contact_is_forgotten(floor: Fmu, parallel: bool, given: bool, N: float) -> None:
+    """1200 N and 60 Nm, of something else, in one interval of the first contact: the next two keep the energy."""
+    order = (PARALLEL if parallel else SEQUENTIAL) if given else UNKNOWN
+    for w in (-0.4, 0.15):
+        for phase in (0.0, 0.5):
+            energies = knocked(floor, N, parallel, order, 5 + phase, w)
+            assert energies[1:] == pytest.approx([energies[0]] * 2, rel=0.01)
+
+
+def knocked(floor: Fmu, N: float, parallel: bool, order: int, start: float, w: float) -> list[float]:
+    """Energies, J, of the three flights after the knock, under 40 m/s2, so that they are short."""
+    H = math.pi / math.sqrt(STIFFNESS * (1 / MASS + ARMS[0] ** 2 / TURNED)) / N
+    contact, gravity, energies = Running(floor, {"C_r": 1, "coupling.order": order}), 40.0, list[float]()
+    r, v, found, pushed, flew = np.array([start * H, 0.0]), np.array([-1.0, w]), np.zeros(2), 0, True
+    for _ in range(round(0.25 / H)):
+        before = found
+        for i, arm in enumerate(ARMS, start=1):
+            contact.set({f"point[{i}].r": (arm, 0, r[0] + arm * r[1]), f"point[{i}].v": (0, 0, v[0] + arm * v[1])})
+        contact.step(H)
+        found = np.array([contact.vector(f"point[{i}].f")[2] for i in (1, 2)])
+        acts = before if parallel else found
+        pushed += bool(acts.any()) and not energies
+        knock = np.array([1200.0, 60.0]) if pushed == 6 and acts.any() and not energies else np.zeros(2)
+        a = (np.array([acts.sum(), acts @ ARMS]) + knock) / [MASS, TURNED] - [gravity, 0.0]
+        r, v = r + H * v + 0.5 * H**2 * a, v + H * a
+        flies = not (acts.any() or found.any()) and min(r[0] + ARMS * r[1]) > 0
+        if flies and not flew:
+            energies.append(float(0.5 * (MASS * v[0] ** 2 + TURNED * v[1] ** 2) + MASS * gravity * r[0]))
+            if len(energies) == 3:
+                return energies
+        flew = flies
+    raise AssertionError(f"only {len(energies)} flights")

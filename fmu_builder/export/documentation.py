@@ -56,6 +56,7 @@ def documentation_files(model: Model, fmi: Fmi = 2) -> dict[str, bytes]:
         .get_template("fmu.html")
         .render(
             model=model,
+            fmi=fmi,
             advice=step_advice(model.variables),
             write_quantity=quantity,
             has_modes=any(v.name == MODE for v in model.variables),

@@ -6,6 +6,7 @@ import re
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import fmpy
 import pytest
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
+from fmu_builder.export.documentation import documentation_files
 from fmu_builder.export.fmu import build_fmu
 from fmu_builder.export.origin import FOLDER, origin_files
 from fmu_builder.model.loader import load_model
@@ -93,6 +95,13 @@ def test_it_keeps_its_binaries_platform(tmp_path: Path) -> None:
     first = build_fmu(shipped("fmus") / "PointMass.toml", tmp_path / "first", ("host",)).path
     command("build", str(first), "-o", str(tmp_path / "second"))
     assert (tmp_path / "second" / "PointMass.fmu").read_bytes() == first.read_bytes()
+
+
+@pytest.mark.parametrize(("fmi", "file"), [(2, "PointMass.fmu"), (3, "PointMass_fmi3.fmu")])
+def test_the_page_names_the_version_of_fmi_and_the_file_that_is_built_again(fmi: Literal[2, 3], file: str) -> None:
+    model = load_model(shipped("fmus") / "PointMass.toml")
+    page = documentation_files(model, fmi)["documentation/index.html"].decode()
+    assert f"<p>FMI {fmi}.0 FMU for" in page and f"<code>fmu-builder build {file}</code> builds it again" in page
 
 
 def test_info_and_the_page_show_recipe_structure_and_version(tmp_path: Path) -> None:

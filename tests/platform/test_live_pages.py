@@ -235,6 +235,48 @@ def test_hold_beside_the_coupling_gains_energy(browser: Browser, ball_and_floor:
     shown.page.close()
 
 
+@pytest.fixture(scope="module")
+def floor_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a force element, which rests unless an input is driven."""
+    return live("PointSurface", tmp_path_factory.mktemp("alone") / "page.html")
+
+
+def click(button: str) -> str:
+    return f"() => [...document.querySelectorAll('button')].find((one) => one.textContent === '{button}').click()"
+
+
+def test_as_at_first_the_input_is_driven_that_a_page_has_driven_by_itself(browser: Browser, floor_alone: Path) -> None:
+    shown = opened(browser, floor_alone)
+    first = shown.page.evaluate("state.drives")
+    assert list(first) == ["fmu.point.r[3]"]
+    shown.page.evaluate("() => (state.drives['fmu.point.r[3]'].size *= 2)")
+    shown.page.evaluate(click("as at first"))
+    shown.page.wait_for_function("(first) => JSON.stringify(state.drives) === JSON.stringify(first)", arg=first)
+    assert shown.complaints == []
+    shown.page.close()
+
+
+def test_a_button_that_copies_has_its_label_again_after_two_clicks(browser: Browser, floor_alone: Path) -> None:
+    shown = opened(browser, floor_alone)
+    button = shown.page.get_by_role("button", name="copy scenario").element_handle()
+    for _ in range(2):
+        button.click()
+        shown.page.wait_for_timeout(100)
+    assert button.text_content() == "copied"
+    shown.page.wait_for_timeout(1500)
+    assert button.text_content() == "copy scenario"
+    shown.page.close()
+
+
+def test_signals_can_be_chosen_where_the_first_run_is_refused(browser: Browser, floor_alone: Path) -> None:
+    shown = opened(browser, floor_alone, "#fmu.C_F=-1")
+    assert shown.page.evaluate("state.shown") is None
+    shown.page.evaluate("() => { listSignals(); byId('signals').querySelector('input').click(); }")
+    assert len(shown.page.evaluate("state.shown")) == 1
+    assert shown.complaints == []
+    shown.page.close()
+
+
 def test_a_refused_value_shows_what_the_fmu_says(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:
     shown = opened(browser, ball_and_floor[1])
     shown.after(type_number("m", "-1"))

@@ -158,6 +158,7 @@ function controls() {
     box.append(...SYSTEM.slaves.flatMap(slaveControls));
     box.append(element("div", { className: "buttons" }, button("as at first", () => {
         Object.assign(state, { step: experiment.step, stop: experiment.stop, algorithm: experiment.algorithm, starts: {}, drives: {} });
+        isDrawn = false; // what rests without a drive gets its first one again
         controls();
         changed();
     }), button("copy scenario", (event) => copy(event, scenarioText())),
@@ -181,7 +182,7 @@ async function copy(event, text) {
         document.execCommand("copy");
         area.remove();
     }
-    const before = target.textContent;
+    target.dataset.label ??= target.textContent; // a second click may come before the first label is back
     target.textContent = "copied";
-    setTimeout(() => (target.textContent = before), 1000);
+    setTimeout(() => (target.textContent = target.dataset.label), 1000);
 }

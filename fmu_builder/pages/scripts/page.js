@@ -132,7 +132,8 @@ function listSignals() {
     byId("signals").replaceChildren(...Object.keys(UNITS).map((name) => {
         const box = element("input", { type: "checkbox", checked: (state.shown || []).includes(name) });
         box.addEventListener("change", () => {
-            state.shown = box.checked ? [...state.shown, name] : state.shown.filter((one) => one !== name);
+            const others = (state.shown || []).filter((one) => one !== name); // null where the first run is refused
+            state.shown = box.checked ? [...others, name] : others;
             request();
         });
         return element("label", { title: UNITS[name] }, box, ` ${shortName(name)}`);

@@ -31,6 +31,7 @@ from fmpy.fmi2 import (
     fmi2Terminated,
 )
 from lxml import etree
+from numpy.typing import NDArray
 
 from fmu_builder.cosim.master import run
 from fmu_builder.errors import InputError, SlaveError
@@ -428,6 +429,38 @@ def test_the_references_over_time_are_exact_at_any_step() -> None:
         count = np.floor(np.round(time / 0.26, 9))
         left = decay**count + (1.0 - decay**count) / (1.0 - decay)
         assert np.allclose(result["fmu.x"], left * np.exp(-4.0 * (time - count * 0.26)), rtol=0, atol=1e-9)
+
+
+def lorenz(y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rates of the state of ProbeOde and, behind it, of what its errors become, row by row."""
+    x = y[0]
+    slopes = np.array([[-10.0, 10.0, 0.0], [28.0 - x[2], -1.0, -x[0]], [x[1], x[0], -8.0 / 3.0]])
+    rates = [10.0 * (x[1] - x[0]), x[0] * (28.0 - x[2]) - x[1], x[0] * x[1] - 8.0 / 3.0 * x[2]]
+    return np.vstack([rates, y[1:] @ slopes.T])
+
+
+def runge_kutta(y: NDArray[np.float64], h: float, steps: int) -> NDArray[np.float64]:
+    for _ in range(steps):
+        first = lorenz(y)
+        second = lorenz(y + h / 2 * first)
+        third = lorenz(y + h / 2 * second)
+        y = y + h / 6 * (first + 2 * second + 2 * third + lorenz(y + h * third))
+    return y
+
+
+def test_the_page_says_how_errors_of_the_chaotic_probe_grow() -> None:
+    page = " ".join((shipped("elements") / "probe_ode" / "README.md").read_text(encoding="utf-8").split())
+    exact = np.array([-4.902687541134648, -3.743872921802919, 24.690858102790564])
+    state, most, spans = np.ones(3), 0.0, list[NDArray[np.float64]]()
+    for _ in range(100):
+        y = runge_kutta(np.vstack([state, np.eye(3)]), 1e-3, 100)
+        state, growth = y[0], y[1:].T
+        spans = [growth @ one for one in spans] + [growth]
+        most = max(most, *(float(np.linalg.norm(one, 2)) for one in spans))
+    assert f"grows up to {most:.0f} times" in page
+    coarse = runge_kutta(np.ones((1, 3)), 1e-2, 1000)[0]
+    for words, error in (("2e-8 with steps of 1 ms", state - exact), ("1e-3 with steps of 10 ms", coarse - exact)):
+        assert words in page and float(words.split()[0]) == pytest.approx(np.linalg.norm(error), rel=0.3)
 
 
 def test_every_probe_has_a_row_and_can_be_found_by_its_name() -> None:

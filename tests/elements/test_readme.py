@@ -266,6 +266,24 @@ floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 0.5, K_fr = 
     assert abs(residual) < 2e-5 and "`energy.residual` is 1e-5 J" in text
 
 
+@pytest.mark.parametrize(
+    ("recipe", "stop", "text", "counts"),
+    [
+        (
+            "BouncingBall",
+            2.0,
+            shipped("contact_core"),
+            "{steps:g} substeps, {events:g} events, {evaluations:g} evaluations",
+        ),
+        ("CamChainConcave", 1.5, ELEMENTS / "planar_mechanism", "right-hand side | {steps:g}, {evaluations:g} |"),
+    ],
+)
+def test_the_work_of_the_solver_is_as_the_texts_say(recipe: str, stop: float, text: Path, counts: str) -> None:
+    trace = run(recipe, step=stop, stop=stop).trace
+    last = {name.rpartition("solver.")[2]: value for name, value in zip(trace.names, trace.values[-1], strict=True)}
+    assert counts.format(**last) in _readme(text)
+
+
 def test_every_log_message_of_the_element_is_explained() -> None:
     files = [POINT_SURFACE / "element.c", *POINT_SURFACE.glob("*/*.h")]
     source = "".join(path.read_text(encoding="utf-8") for path in files)

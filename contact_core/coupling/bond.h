@@ -9,9 +9,10 @@
  *                 two masses that swing against each other the equation of the model leaves nothing (partner_model.h)
  *                 Where the literal force is watched there is no signal, nor of a damper that stops what moves in a few
  *                 steps: another lag is taken if the residual of its fit is below 1/20 of the present one (1e-6 after
- *                 few samples), or for thirty samples below it, a smaller lag below 1/2 of it; or by the prediction
- *                 errors of the model on twenty.  Of a damper that shows z > 1/2 few samples and three will do: it soon
- *                 makes speed if it is late, and outweighs what others do
+ *                 few samples), or for more than thirty samples in a row below it, a smaller lag below 1/2 of it; or by
+ *                 the prediction errors of the model on twenty.  Of a damper that shows z > 1/2 the 1/20 suffices after
+ *                 three samples, and four in a row in place of thirty: it soon makes speed if it is late, and outweighs
+ *                 what others do
  * Admittance      W, the slope of the fit of second differences; b_0 of the model where that predicts better
  * The law itself  acts while the order is unknown, never worse than a force that is held
  * Ledger, J       made, and taken by losses, for each lag
@@ -32,16 +33,16 @@
 
 #define CC_BOND_FORGETS 0.98      /* share that the fits keep from sample to sample */
 #define CC_BOND_SURE 0.05         /* residual of the best lag over that of the present one, to change it */
-#define CC_BOND_SURE_EARLY 1e-6   /* likewise within the first CC_BOND_EARLY samples that teach something */
+#define CC_BOND_SURE_EARLY 1e-6   /* likewise within the first CC_BOND_EARLY samples that are learned */
 #define CC_BOND_LIKELY 0.5        /* likewise for CC_BOND_LASTING samples in a row */
-#define CC_BOND_FIRST 3.0         /* samples that teach something, before the lag can change */
+#define CC_BOND_FIRST 3.0         /* samples that are learned, before the lag can change */
 #define CC_BOND_EARLY 6.0
 #define CC_BOND_MODEL_FEW 7.0     /* samples of the model, after which it is used: others answer all the time */
 #define CC_BOND_LASTING 30.0
 #define CC_BOND_GUESS 0.5         /* k W H^2 before anything is known */
 #define CC_BOND_GUESS_DAMPED 0.25 /* d W H likewise, */
 #define CC_BOND_SHOWN_LEAST 0.5   /* unless y/f shows more than this, */
-#define CC_BOND_SHOWN_MOST 2.0    /* of which no more than that is believed */
+#define CC_BOND_SHOWN_MOST 2.0    /* of which no more than that is used */
 #define CC_BOND_LIMITED 0.5       /* `known` of a W that is below the one that is seen */
 #define CC_BOND_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W, */
 #define CC_BOND_SURELY 0.99       /* and from which on, and CC_BOND_EARLY samples, it takes one of z = d W H above */
@@ -49,9 +50,9 @@
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
 #define CC_BOND_FAILS 1e-4        /* of the squares: a given lag that leaves less is not contradicted */
 #define CC_BOND_DOUBTS 30.0       /* samples of the model in which a lag that is given is compared with the others */
-#define CC_BOND_FEW 3.0           /* samples that teach something, before a spring believes in more than omega H = 1 */
+#define CC_BOND_FEW 3.0           /* samples that are learned, before a spring uses a W of more than omega H = 1 */
 #define CC_BOND_MOST_UNANSWERED 4.0 /* samples without an answer, after which the partners are driven or very heavy */
-#define CC_BOND_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
+#define CC_BOND_NOISE 1e-8        /* changes of v below this share of its size are not learned */
 #define CC_BOND_EXCITED 1e-9      /* second differences of f below this share of its size neither: a body at rest */
 #define CC_BOND_SHORTENS 0.9      /* of the longest recent step, in each step */
 #define CC_BOND_PAYS 0.5          /* share of the ledger that is paid back in one interval */
@@ -252,9 +253,9 @@ CC_API void cc_bond_see_brake(CcBond *c, const CcBondOptions *o, const double y[
         c->shown = cc_max(c->shown, cc_min(W, CC_BOND_SHOWN_MOST * unit));
 }
 
-/* W by the fit of the lag, and how much of it is believed.  From few samples no more than omega H = 1: what others do
+/* W by the fit of the lag, and how much of it is used.  From few samples no more than omega H = 1: what others do
  * may look like an answer.  A damper with too large a W gives hardly any force, which then follows what others do and
- * proves it right; so more than the guess is believed only where its force explains what is seen. */
+ * proves it right; so more than the guess is used only where its force explains what is seen. */
 CC_API void cc_bond_admit(CcBond *c, const CcBondOptions *o, const double fit[3])
 {
     double guess = cc_bond_guess(o, c->H), explained = fit[1] > 0.0 ? fit[1] * fit[1] : 0.0, most = c->W;
@@ -271,7 +272,7 @@ CC_API void cc_bond_admit(CcBond *c, const CcBondOptions *o, const double fit[3]
         c->W = most, c->known = CC_BOND_LIMITED;
 }
 
-/* What the interval that ended with the acceleration y teaches the model; returns the lag to go on with. */
+/* Let the model learn the interval that ended with the acceleration y; returns the lag to go on with. */
 CC_API int cc_bond_model(CcBond *c, const CcBondOptions *o, const double y[3])
 {
     CcPartnerModel *m = &c->model;
@@ -316,7 +317,7 @@ CC_API int cc_bond_is_explained(const CcBond *c, int lag)
     return cc_model_is_sane(m, lag) && m->learned > CC_BOND_MODEL_FEW && m->lag[lag].error < m->free;
 }
 
-/* What the interval that ended with the acceleration y teaches of lag and W. */
+/* Learn lag and W from the interval that ended with the acceleration y. */
 CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
 {
     double ddy[3], size = 0.0, product[CC_LAGS][3], changed = 0.0;

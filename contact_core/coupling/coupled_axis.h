@@ -15,7 +15,7 @@
  * Ledger, J       made, for each lag: R_L = sum of U_1 - U - F[L] (x_1 - x).  It is exact: x of the samples is
  * Paying back     the spring acts as with a damper c beside it, c (x_1 - x)^2/H = R/2, c within -1/(2 W H) .. 1/(W H):
  *                 what was made is taken, what was lost is given back.  The energy of all bodies and springs together
- *                 is E = E_0 + sum R: it stays bounded though each spring knows only its own ends
+ *                 is E = E_0 + sum R: it stays bounded though each spring has the data of its ends only
  *
  * The law itself  while the order is unknown, F = k (x + H v/2) or d v, never worse than a force that is held.  Of a
  *                 spring that sees speeds it stays so where L = 0, up to k W H^2 = 1/4: it is symplectic and needs no

@@ -1,8 +1,8 @@
 /* What a contact port finds out about the bodies that hold its force, from nothing but their motion.
  *
  * The port gives a force f each communication step and sees, interval by interval, the relative acceleration
- * y = Delta v / H - c.  Frame: that of the surface, normal z.  f[0] is the force given last.  c is
- * what the axes add to the components of v by turning, as on a curved surface: who knows them gives it, and it goes on.
+ * y = Delta v / H - c.  Frame: that of the surface, normal z.  f[0] is the force given last.  c is what the axes add to
+ * the components of v by turning, as on a curved surface: the caller gives it, and the prediction keeps it.
  *
  * Position rule   beta of the partner's integrator, Delta r = H v + beta H Delta v: exact 1/2, semi-implicit Euler with
  *                 n substeps (1 + 1/n)/2.  In x = -r_z + (beta - 1/2) H v_z each of them moves on an exact parabola
@@ -17,8 +17,8 @@
  *                 moves when there is something to learn.
  *
  * Noise           sigma, m/s, of v while no force acts: what is left of Delta v, and does not show in Delta r, so that
- *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma teach
- *                 nothing. */
+ *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma change
+ *                 no estimate. */
 #ifndef CC_PARTNER_H
 #define CC_PARTNER_H
 
@@ -40,7 +40,7 @@
 #define CC_LAG_MANY_SAMPLES 6.0 /* samples in a row for another one than a given one */
 #define CC_LAG_SAMPLES 2.0        /* samples in a row for another lag */
 #define CC_QUIET_SHARE 0.1             /* of the answer, squared: what happened before the force has to stay below it */
-#define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
+#define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one are not learned */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, */
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */

@@ -48,7 +48,7 @@
 #define CC_MODEL_KEEPS 0.98994949366116653 /* and its root */
 #define CC_MODEL_ERRORS 0.95         /* of S and of the whitened sums */
 #define CC_MODEL_RECENT 0.8          /* of the prediction errors */
-#define CC_MODEL_ACTIVE 1e-3         /* of A: less teaches nothing */
+#define CC_MODEL_ACTIVE 1e-3         /* of A: smaller changes are not learned */
 #define CC_MODEL_PEAK 0.999          /* share of A that a sample leaves */
 #define CC_MODEL_JUDGED 2.0          /* samples learned, after which errors count, unless others answer all the time */
 #define CC_MODEL_FEW 3.0             /* samples learned, after which (1) may be used, */

@@ -22,8 +22,8 @@
  * Sliding.  |F| = L exactly.  z follows the limit, the direction of slip and a surface that turns with the time
  * constant c/k.  No equation needs the rate of N, and nothing jumps: with N the force goes to zero.
  * Turning surfaces.  z is kept in the frame of the surface, so it turns with its body.  Where the normal turns in that
- * frame, as on a ball, the part of z along n decays with c/k: z stays in the tangent plane up to (c/k times the rate at
- * which n turns), of its length, and in force it has no part.
+ * frame, as on a ball, the part of z along n decays with the time constant c/k: it is at most the share c/k times the
+ * rate at which n turns of the length of z, and has no part in the force.
  *
  * Choice of c.  A sticking body of the mass m follows m z'' + c z' + k z: c = 2 D sqrt(k m) damps it with the ratio D.
  * A small c makes sliding stiff: the rate is k/c.

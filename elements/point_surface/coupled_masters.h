@@ -6,7 +6,7 @@
  * remembers the last ones (cc_repeats); the first round of all is the only one that is not known for what it is.
  *
  * Where inputs change within the step (fmi2SetRealInputDerivatives) the samples are still the inputs at its beginning.
- * Nobody knows whether the forces on the bodies change as well until the motion shows it (coupling/force_form.h). */
+ * Whether the forces on the bodies change as well shows in their motion alone (coupling/force_form.h). */
 #ifndef COUPLED_MASTERS_H
 #define COUPLED_MASTERS_H
 

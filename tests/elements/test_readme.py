@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from fmu_builder import run
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import icon_file, markdown, theory, variable_rows
 from fmu_builder.export.element_docs import default_model, generated, with_sections
+from fmu_builder.export.fmu import build_fmu
 from fmu_builder.model.declaration_reader import is_core_variable
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.loader import load_model
@@ -282,6 +284,20 @@ def test_the_work_of_the_solver_is_as_the_texts_say(recipe: str, stop: float, te
     trace = run(recipe, step=stop, stop=stop).trace
     last = {name.rpartition("solver.")[2]: value for name, value in zip(trace.names, trace.values[-1], strict=True)}
     assert counts.format(**last) in _readme(text)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
+def test_the_libraries_with_and_without_coupling_are_as_large_as_the_readme_says(tmp_path: Path) -> None:
+    said = re.search(r"x86-64 grows from (\d+) kB to (\d+) kB, with four points from (\d+) kB to (\d+) kB", _readme())
+    assert said is not None
+    structures = ("coupling = false", "", "points = 4\ncoupling = false", "points = 4")
+    for number, (structure, size) in enumerate(zip(structures, said.groups(), strict=True)):
+        recipe = tmp_path / f"Floor{number}.toml"
+        recipe.write_text(f'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\n{structure}\n')
+        with zipfile.ZipFile(build_fmu(recipe, tmp_path, ("linux64",)).path) as fmu:
+            library = len(fmu.read(f"binaries/linux64/{recipe.stem}.so"))
+        assert library / 1000 == pytest.approx(float(size), rel=0.03), structure
 
 
 def test_every_log_message_of_the_element_is_explained() -> None:

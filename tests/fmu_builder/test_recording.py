@@ -6,11 +6,13 @@ import ctypes
 import errno
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
 import threading
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
@@ -130,6 +132,26 @@ def test_a_run_has_the_same_bits_with_recorders(tmp_path: Path) -> None:
 
 def references(*some: int) -> Any:
     return (c_uint * len(some))(*some)
+
+
+def test_calls_take_as_many_bytes_as_the_guide_says(tmp_path: Path) -> None:
+    page = " ".join((shipped("fmu_builder") / "guide" / "recording.md").read_text(encoding="utf-8").split())
+    said = re.search(r"and (\d+) bytes, a call that reads three values as well and (\d+) bytes, .* us and 1.3 kB", page)
+    with unpacked(tmp_path, recorder(tmp_path, echo_fmu(tmp_path))) as fmu:
+        one = instance(fmu)
+        one.call("fmi2DoStep", c_double(0.0), c_double(1e-3), 1)
+        for n in (3, 100):
+            one.call("fmi2GetReal", references(*[2] * n), c_size_t(n), (c_double * n)())
+        one.free()
+    recording = only_recording(tmp_path)
+    step, few, many = (call.number for call in recording.calls if call.function.name in ("fmi2DoStep", "fmi2GetReal"))
+    sizes, data, place = Counter[int](), recording.path.read_bytes(), 4096
+    while place < len(data):
+        size, kind, call = struct.unpack_from("<IB7xI", data, place)
+        sizes[call] += size * (kind in (2, 3))  # begin and end of a call
+        place += size
+    assert said is not None and (sizes[step], sizes[few]) == tuple(map(int, said.groups()))
+    assert sizes[many] == pytest.approx(1300, abs=50)
 
 
 def test_every_function_is_recorded_with_arguments_and_answers(tmp_path: Path) -> None:

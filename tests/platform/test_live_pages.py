@@ -256,6 +256,19 @@ def test_as_at_first_the_input_is_driven_that_a_page_has_driven_by_itself(browse
     shown.page.close()
 
 
+def test_a_part_of_a_whole_number_is_refused(browser: Browser, floor_alone: Path) -> None:
+    shown = opened(browser, floor_alone)
+    shown.page.evaluate("() => document.querySelectorAll('#controls details').forEach((one) => (one.open = true))")
+    shown.page.wait_for_selector('[data-name="solver.max_substeps"]')
+    before = shown.page.evaluate("number")
+    shown.page.evaluate(type_number("solver.max_substeps", "10.5"))
+    assert "'10.5' is no whole number" in shown.page.locator("#state").inner_text()
+    assert shown.page.evaluate("number") == before
+    shown.after(type_number("solver.max_substeps", "1000"))
+    assert shown.page.evaluate("state.starts.fmu") == {"solver.max_substeps": 1000}
+    shown.page.close()
+
+
 def test_a_button_that_copies_has_its_label_again_after_two_clicks(browser: Browser, floor_alone: Path) -> None:
     shown = opened(browser, floor_alone)
     button = shown.page.get_by_role("button", name="copy scenario").element_handle()

@@ -69,8 +69,9 @@ function parameterRow(slave, parameter) {
         return choiceRow(label, { no: 0, yes: 1 }, value, parameter.value, put);
     if (Object.keys(parameter.literals).length)
         return choiceRow(label, parameter.literals, value, parameter.value, put);
-    return numberRow(label, parameter.unit, parameter, value, parameter.value,
-         (number) => put(parameter.type === "Real" ? number : Math.round(number)));
+    if (parameter.type === "Integer")
+        label.refuse = (number) => (Number.isInteger(number) ? "" : "is no whole number");
+    return numberRow(label, parameter.unit, parameter, value, parameter.value, put);
 }
 
 function driveRows(slave, input) {

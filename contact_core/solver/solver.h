@@ -8,8 +8,8 @@
  *             at its end.  All else is about the other models, and about inputs with derivatives.
  * Substeps    An attempt is refused while its estimated error in a state is greater than cc_allowed (substep.h).  The
  *             next one is 0.9 e^(-3/16) times as long, e its error as a multiple of what is allowed, between 1/5 and 5
- *             times: the roots of orders 4 and 5 without a power function.  The length is remembered over communication
- *             steps.
+ *             times: near the roots 1/4 and 1/5 of the orders 4 and 5, by square roots alone.  The length is remembered
+ *             over communication steps.
  * Method      Dormand-Prince 5(4), or Bogacki-Shampine 3(2) in substeps so short that the result is the same; the
  *             L-stable RODAS 4(3) once stability and not accuracy limited CC_STIFF_HINTS substeps (h times the largest
  *             rate above CC_STIFF_LIMIT).  Back when that falls below CC_SMOOTH_LIMIT, and after every event.

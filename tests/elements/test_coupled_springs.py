@@ -278,6 +278,29 @@ def test_two_dampers_that_drive_each_other_when_held_find_the_order(z: float, be
     assert speeds["auto"].max() < 50 and speeds["auto"][-1] < 0.01
 
 
+@pytest.mark.slow
+def test_a_hundred_masses_in_a_row_keep_their_energy_as_the_readme_says(spring: Fmu) -> None:
+    """Of 1 kg on springs of K, the 26th struck, under Jacobi with the order given; 2 sqrt(K) is the fastest mode."""
+    H, v, x = 0.25 / math.sqrt(K), np.zeros(100), np.zeros(100)
+    v[25] = 1.0
+    starts = [{"r.v": v[i + 1], "c.v": v[i]} for i in range(99)]
+    springs = [Running(spring, {"k": K, "coupling.order": PARALLEL, **start}) for start in starts]
+    forces, energies = np.zeros(99), []
+    for _ in range(800):
+        for i, one in enumerate(springs):
+            one.set({"r.v": v[i + 1], "c.v": v[i]})
+            one.step(H)
+        a = np.append(forces, 0.0) - np.insert(forces, 0, 0.0)
+        forces = np.array([one["F"] for one in springs])
+        x, v = x + H * v + H * H / 2 * a, v + H * a
+        energies.append(v @ v + K * np.diff(x) @ np.diff(x))
+    for kind in ("translational", "rotational"):
+        text = next(folder for folder in shipped_elements() if folder.name == f"{kind}_spring") / "README.md"
+        words = " ".join(text.read_text(encoding="utf-8").split())
+        assert f"end with {energies[-1]:.3f} of their energy after 800 steps" in words
+        assert f"the highest on the way is {max(energies):.3f}" in words
+
+
 @pytest.mark.parametrize("smallest", [5e-324, 1e-310, 1e-160])
 def test_the_smallest_stiffnesses_and_masses_have_finite_answers(spring: Fmu, smallest: float) -> None:
     for k, m_eff in ((smallest, 0.0), (smallest, 1.0), (smallest, 1e300), (K, smallest)):

@@ -13,10 +13,13 @@
  * Likewise the moment on the surface's body is that about where the point then will be.  What is left is of the order
  * of H^2.
  *
- * The ledger books each interval when it is over, by what is identified then: the force f that acted, the way dr = H
- * (v_0 + v_1)/2 along the surface, the depths x_0, x_1:
+ * The ledger books each interval when it is over, for each lag, and shows that of the lag that is identified: the force
+ * f that acted, the way dr along the surface and the depths x_0, x_1, both on the parabola of the body (partner.h):
  *     work      N (x_1 - x_0) - f_t dr            friction  -f_t dr            damping  N (x_1 - x_0) - (U_1 - U_0 - R)
- * so energy.residual is minus all R (coupling.h): the energy that the coupling added.
+ * so energy.residual is minus all R (coupling.h): the energy that the coupling added.  Where beta is not 1/2 the depth
+ * h that is seen is not x, and work has U(h) - U(x) besides: nothing, once the contact is over.
+ *
+ * Where whoever moves the bodies puts the point elsewhere no force does work: what is stored more is switched energy.
  *
  * Where the point is about to pass an edge of the drawn part, or D_max, only the share of the force until then is
  * given.  What U is at the end of that interval is lost; what it differs by from U at the edge goes with it to
@@ -72,8 +75,8 @@ static int is_usable(const Element *e, int i)
 }
 
 /* One point or several: start_joint, answer_ports, cut_wrench, repeat_wrench, trust_of.  By the surface: find_axes,
- * sample_velocity, turn_force.  By the friction: set_friction, advance_friction, work_of_friction, literal_force,
- * hold_side. */
+ * sample_velocity, turn_force.  By the friction: set_friction, advance_friction, energy_of_bristle,
+ * made_by_friction, literal_force, hold_side. */
 #include JOINT_FILE
 #if SURFACE_FLAT
 #include "coupled_flat.h"
@@ -107,6 +110,33 @@ static void sample_port(Element *e, int i, Real R[3][3])
     sample_velocity(e, i, R, relative);
 }
 
+/* Components along the tangents of the axes. */
+static void along_tangents(const CcPlace *place, const double a[3], double t[2])
+{
+    for (int j = 0; j < 2; j++)
+        t[j] = cc_dot(place->axes[j], a);
+}
+
+/* Keep the way of point i along the surface since it was at `from`, in the surface's frame. */
+static void keep_slid(Element *e, int i, const double from[3])
+{
+    const CcPort *port = port_of(e, i);
+    double way[3];
+    for (int k = 0; k < 3; k++)
+        way[k] = port->position[k] - from[k];
+    along_tangents(&port->place, way, e->slid[i]);
+}
+
+/* The work along the surface in the interval before the sample, J, while the force f acted; beta: of the bodies. */
+static inline double work_of_friction(const Element *e, int i, const double f[3], double beta)
+{
+    const CcPort *port = (const CcPort *)e->port[i];
+    double work = 0.0;
+    for (int j = 0; j < 2; j++)
+        work -= f[j] * (e->slid[i][j] - (beta - 0.5) * port->H * (port->v[j] - port->v_before[j]));
+    return work;
+}
+
 #if BRISTLE
 #include "coupled_bristle.h"
 #else
@@ -115,42 +145,80 @@ static void sample_port(Element *e, int i, Real R[3][3])
 
 #if LEDGER
 
-/* Energy that a contact lost in the interval before the sample, as no force could act at one of its ends, and that
- * accept() has not booked, J.  elastic: what the force stored in the interval.  Where the contact ended accept() has
- * booked U of the end, or of D_max if the point passed that, in the place of U_0: lost is U_0 + elastic - U.  Elsewhere
- * the law stores nothing, and what a force that was given earlier stores is lost. */
-static double lost_beside(const Element *e, int i, const CcPortLaw *law, double elastic, double x_0, double x)
+/* Elastic energy of point i at the sample, J, with that of its bristle. */
+static double energy_at_sample(const Element *e, int i)
 {
-    int on = re(e->was_on[i]) != 0.0, is_on = ((const CcPort *)e->port[i])->usable != 0.0;
-    if (on && is_on)
-        return 0.0;
-    if (!on || x_0 <= 0.0)
-        return elastic;
-    double end = x_0 <= e->D_max && x > e->D_max ? e->D_max : x;
-    return law->energy(law->data, x_0) + elastic - law->energy(law->data, end);
+    double normal = e->in_contact[i] != 0.0 ? energy_now(e, -e->distance[i]) : 0.0;
+    return normal + energy_of_bristle(e, i);
 }
+
+/* Keep it, and that accept() has switched nothing since. */
+static void remember_energy(Element *e, int i)
+{
+    e->sampled_energy[i] = energy_at_sample(e, i);
+    e->accepted_energy[i] = 0.0;
+}
+
+static void book_by_lag(Element *e, int i, const CcBooked each[CC_LAGS])
+{
+    CcBooked now = cc_book_by_lag((CcBookedByLag *)e->booked[i], each, partner_of(e, i)->partner.lag);
+    e->energy.work += now.work;
+    e->energy.damping += now.damping;
+    e->energy.friction += now.friction;
+    e->energy.switched += now.switched;
+}
+
+#else
+
+static inline void remember_energy(Element *e, int i) { (void)e, (void)i; }
 
 #endif
 
-/* Book the interval before the sample, in which the force f acted. */
-static void book_interval(Element *e, int i, const CcPortLaw *law, const double f[3])
+/* Book the interval before the sample, in which the force f[L] acted if L is the lag.  Where no force could act at one
+ * of its ends, where accept() booked something, or where the point was put elsewhere, what it leaves open is switched
+ * energy: of what is stored there nothing is work of the force. */
+static void book_interval(Element *e, int i, const CcPortLaw *law, double f[CC_LAGS][3])
 {
-#if LEDGER
+#if LEDGER || BRISTLE
     const CcPort *port = port_of(e, i);
-    const double *r = port->r, *v = port->v, *v_0 = port->v_before;
-    double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2];
-    if (cc_largest(f) == 0.0 && x_0 <= 0.0 && x <= 0.0) /* all of it would be 0 */
+    CcCoupling *c = partner_of(e, i);
+    double h_0 = -port->r_before[2], h = -port->r[2], beta = c->partner.rule.beta;
+    int acts = h_0 > 0.0 || h > 0.0, on = port->usable != 0.0, jumped = c->partner.jumped != 0.0;
+    for (int L = 0; L < CC_LAGS; L++)
+        acts |= cc_largest(f[L]) != 0.0;
+    if (!acts) /* all of it would be 0 */
         return;
-    if (partner_of(e, i)->partner.jumped != 0.0) /* the force did no work on that way */
-        return;
-    double change = law->energy(law->data, x) - law->energy(law->data, x_0);
-    double made = cc_made_through(cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H), change, N, x_0, x);
-    double elastic = change - made; /* work of N/(1 + d) */
-    e->energy.switched += lost_beside(e, i, law, elastic, x_0, x);
-    double rubbed, lost = work_of_friction(e, i, law, f, &rubbed);
-    e->energy.friction += x > 0.0 && port->usable != 0.0 ? lost : rubbed; /* accept() has booked what it still held */
-    e->energy.work += N * (x - x_0) + rubbed;
-    e->energy.damping += N * (x - x_0) - elastic;
+#if LEDGER
+    CcBooked each[CC_LAGS];
+    double shift = (beta - 0.5) * port->H, w_0 = -port->v_before[2], w = -port->v[2], aside = 0.0;
+    double x_0 = h_0 - shift * w_0, x = h - shift * w;
+    double U_0 = law->energy(law->data, x_0), stored = law->energy(law->data, x) - U_0;
+    double more = energy_at_sample(e, i) - e->sampled_energy[i] + e->accepted_energy[i];
+    int was_on = e->was_on[i] != 0.0, switches = !on || !was_on || jumped || e->accepted_energy[i] != 0.0;
+    CcPassed passed = cc_passed(law, x_0, w_0, x, w, port->H);
+    if (on && shift != 0.0)
+        aside += law->energy(law->data, h) - (U_0 + stored);
+    if (was_on && shift != 0.0)
+        aside -= law->energy(law->data, h_0) - U_0;
+#endif
+    for (int L = 0; L < CC_LAGS; L++) {
+        double rubbed = jumped ? 0.0 : work_of_friction(e, i, f[L], beta), lost = rubbed, made = 0.0;
+        if (h > 0.0 && on && !jumped) /* else accept() has booked what it still held */
+            made = made_by_friction(e, i, law, rubbed, &lost);
+        c->added[L] += made;
+#if LEDGER
+        double N = f[L][2], pressed = jumped ? 0.0 : N * (x - x_0);
+        double pressed_made = cc_made_through(cc_made(&passed, N), passed.change, N, x_0, x);
+        double elastic = jumped ? 0.0 : stored - pressed_made; /* work of N/(1 + d) */
+        each[L] = (CcBooked){.work = pressed + aside + rubbed, .damping = pressed - elastic, .friction = lost};
+        made += on && was_on && !jumped ? pressed_made : 0.0;
+        if (switches)
+            each[L].switched = elastic + aside + (rubbed - lost) + made - more;
+#endif
+    }
+#if LEDGER
+    book_by_lag(e, i, each);
+#endif
 #else
     (void)e, (void)i, (void)law, (void)f;
 #endif
@@ -174,13 +242,15 @@ CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, doubl
 {
     CcPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
-    double N = c->partner.f[0][2], x_0 = -c->partner.r[2], x = -port->r[2];
+    double N = c->partner.f[0][2], x_0 = -c->partner.r[2], x = -port->r[2], f[CC_LAGS][3];
     cc_remember(c, port);
     port->H = step;
     e->was_on[i] = 1.0;
     CC_UNROLL for (int k = 0; k < 3; k++) /* what the next interval changes */
         c->partner.y[k] = (port->v[k] - c->partner.v[k]) / step;
-    book_interval(e, i, law, c->partner.f[0]);
+    for (int L = 0; L < CC_LAGS; L++)
+        __builtin_memcpy(f[L], c->partner.f[0], sizeof f[L]);
+    book_interval(e, i, law, f);
     CcPassed passed = cc_passed(law, x_0, -c->partner.v[2], x, -port->v[2], step);
     for (int L = 0; L < CC_LAGS; L++)
         c->added[L] += cc_made_through(cc_made(&passed, N), passed.change, N, x_0, x);
@@ -291,7 +361,8 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
         const CcPort *port = port_of(e, i);
         const CcCoupling *c = partner_of(e, i);
         if (port->begun != 0.0 && e->held[i] != 0.0) /* else the integrals of the powers have it; the newest force */
-            book_interval(e, i, law, c->partner.f[cc_lag(c->partner.lag) + 1]); /* acts on what comes, or later */
+            book_interval(e, i, law, partner_of(e, i)->partner.f + 1); /* acts on what comes, or later */
+        remember_energy(e, i);
         hold_side(e, i, law);
         if (cc_is_mismatched(&c->partner.rule) && e->warned.rate == 0.0) {
             e->warned.rate = 1.0;
@@ -408,6 +479,38 @@ static void repeat_forces(Element *e)
 
 static void start_coupling(Element *e);
 
+/* The place of point i at the sample, and what its friction went through since the one before; first: length of an
+ * interval before the first sample, s, or 0. */
+static void see_port(Element *e, int i, double R[3][3], const CcPortLaw *law, double first)
+{
+    const CcPort *port = port_of(e, i);
+    double from[3] = {port->position[0], port->position[1], port->position[2]};
+    sample_port(e, i, R);
+    if ((int)e->coupling.mode == HOLD)
+        return;
+    keep_slid(e, i, from);
+    advance_friction(e, i, law, first > 0.0 && has_moved_first(e, i, first) ? first : 0.0);
+}
+
+/* Book the interval H before the sample that was seen, of forces that are held no longer. */
+static void book_last(Element *e, const CcPortLaw *law, double H)
+{
+    for (int i = 0; i < POINTS; i++) {
+        CcCoupling *c = partner_of(e, i);
+        CcPort *port = port_of(e, i);
+        if (e->held[i] == 0.0 || c->partner.begun == 0.0)
+            continue;
+        int off = port->usable == 0.0 || c->off != 0.0;
+        c->partner.H = H;
+        cc_remember(c, port);
+        e->was_on[i] = c->off == 0.0;
+        c->partner.jumped = !off && cc_is_put_elsewhere(&c->partner, port->r, port->v);
+        if (c->partner.jumped == 0.0)
+            cc_coupling_book(c, law, port->r, port->v, off, 0);
+        book_interval(e, i, law, c->partner.f);
+    }
+}
+
 /* The literal force acts; the coupling begins anew at the next sample. */
 CC_APART void give_law(Element *e)
 {
@@ -418,6 +521,18 @@ CC_APART void give_law(Element *e)
     for (int i = 0; i < POINTS; i++)
         for (int L = 0; L < CC_LAGS; L++)
             partner_of(e, i)->added[L] = added[i];
+}
+
+/* Likewise from now on, before this sample was seen. */
+CC_APART void give_law_from_now(Element *e)
+{
+    double R[3][3], H = e->since > 0.0 ? e->since : partner_of(e, 0)->partner.H;
+    CcPortLaw law = port_law(e);
+    cc_rotation(e->surface.q, R);
+    for (int i = 0; i < POINTS; i++)
+        see_port(e, i, R, &law, 0.0);
+    book_last(e, &law, H);
+    give_law(e);
 }
 
 /* 1 if a number is too large to be calculated with: then the literal force acts, and the coupling begins anew. */
@@ -482,12 +597,8 @@ static int sample(Element *e, CcHost *host, double step)
     e->since = step;
     e->since_steps = 1.0;
     step = to_come;
-    for (int i = 0; i < POINTS; i++) {
-        double from[3] = {port_of(e, i)->position[0], port_of(e, i)->position[1], port_of(e, i)->position[2]};
-        sample_port(e, i, R);
-        if ((int)e->coupling.mode != HOLD)
-            advance_friction(e, i, &law, from, moved_first && has_moved_first(e, i, step) ? step : 0.0);
-    }
+    for (int i = 0; i < POINTS; i++)
+        see_port(e, i, R, &law, moved_first ? step : 0.0);
     if (too_far(e, host))
         return CC_CHANGED;
     int changed = 0;
@@ -520,6 +631,9 @@ static void start_coupling(Element *e)
         CcCoupling *c = partner_of(e, i);
         double F[3];
         cc_coupling_start(c, &options);
+#if LEDGER
+        *(CcBookedByLag *)e->booked[i] = (CcBookedByLag){.more = {{.work = 0.0}}};
+#endif
         port_of(e, i)->place = (CcPlace){0};
         find_axes(e, i, R);
         cc_to_body(R, e->point[i].f, F);
@@ -529,6 +643,9 @@ static void start_coupling(Element *e)
     }
 }
 
+/* Elastic energy at the depth x, J, that a change of the law took. */
+static double gone(Element *e, double x) { return x > 0.0 ? energy_destroyed(e, x) : 0.0; }
+
 /* The law of point i changed after the interval that the next sample books: that one was under the law before, which
  * stored and dissipated another energy on that way.  What it differs by is nothing that a sample would compensate. */
 CC_APART void change_law(Element *e, int i)
@@ -537,15 +654,21 @@ CC_APART void change_law(Element *e, int i)
     const CcPartner *p = &c->partner;
     double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
     double x = -e->distance[i] - shift * e->depth_rate[i], w = e->depth_rate[i], H = p->H;
-    if (p->begun == 0.0 || c->off != 0.0 || !is_usable(e, i))
+    const double r[3] = {0.0, 0.0, e->distance[i]}, v[3] = {0.0, 0.0, -w};
+    if (p->begun == 0.0 || c->off != 0.0 || !is_usable(e, i) || cc_is_put_elsewhere(p, r, v))
         return;
+#if LEDGER
+    CcBooked each[CC_LAGS];
+    double h_0 = -p->r[2], h = -e->distance[i]; /* accept() has booked what went at h: the body has x */
+#endif
     CcPortLaw now = port_law(e);
     CcPassed passed = cc_passed(&now, x_0, w_0, x, w, H);
     exchange_damping(e);
     CcPortLaw damped = port_law(e);
     CcPassed before = cc_passed(&damped, x_0, w_0, x, w, H);
     exchange_damping(e);
-    before.change += (x > 0.0 ? energy_destroyed(e, x) : 0.0) - (x_0 > 0.0 ? energy_destroyed(e, x_0) : 0.0);
+    double destroyed = gone(e, x) - gone(e, x_0);
+    before.change += destroyed;
     for (int L = 0; L < CC_LAGS; L++) {
         double N = p->f[L][2], made = cc_made(&before, N), booked = cc_made(&passed, N);
         double through = cc_made_through(made, before.change, N, x_0, x);
@@ -553,10 +676,15 @@ CC_APART void change_law(Element *e, int i)
         c->ledger.made[L] += made - booked;
         c->added[L] += more;
 #if LEDGER
-        if (L == cc_lag(p->lag) && e->held[i] != 0.0)
-            e->energy.damping += more - (before.change - passed.change);
+        each[L] = (CcBooked){.work = gone(e, x_0) - gone(e, h_0), .damping = more - destroyed,
+                             .switched = gone(e, x) - gone(e, h)};
 #endif
     }
+#if LEDGER
+    if (e->held[i] != 0.0)
+        book_by_lag(e, i, each);
+    e->accepted_energy[i] -= gone(e, h) - gone(e, h_0);
+#endif
 }
 
 /* The motion at the start of the run counts as a sample for whoever moves the bodies before the first one. */
@@ -572,6 +700,7 @@ static void start_samples(Element *e)
         c->off = port->usable == 0.0;
         CC_UNROLL for (int k = 0; k < 3; k++)
             c->partner.r[k] = port->r[k], c->partner.v[k] = port->v[k];
+        remember_energy(e, i);
     }
     e->unsampled = 1.0;
 }

@@ -20,36 +20,31 @@ static void set_friction(const Element *e, CcPortLaw *port)
 
 #endif
 
-/* Components along the tangents of the axes. */
-static void along_tangents(const CcPlace *place, const double a[3], double t[2])
-{
-    for (int j = 0; j < 2; j++)
-        t[j] = cc_dot(place->axes[j], a);
-}
+static double energy_of_bristle(const Element *e, int i) { return bristle_energy(e, i, e->k_B); }
 
 /* What the interval before the sample was to the bristle of point i: the way s of the point along the surface, and the
- * deflection before and after.  `from`: the place of the point at the sample before, in the surface's frame; `first`:
- * length of an interval before the first sample, on which the force of the start acted, s; 0 if there was none. */
-static void advance_friction(Element *e, int i, const CcPortLaw *law, const double from[3], double first)
+ * deflection before and after.  `first`: length of an interval before the first sample, on which the force of the start
+ * acted, s; 0 if there was none. */
+static void advance_friction(Element *e, int i, const CcPortLaw *law, double first)
 {
     const CcPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
     const CcPartner *p = &c->partner;
-    double z[3] = {0.0, 0.0, 0.0}, way[3], s[2], H = p->H + first;
+    double z[3] = {0.0, 0.0, 0.0}, s[2], H = p->H + first;
     int passed = p->begun != 0.0 || first > 0.0;
     for (int k = 0; k < DEFLECTIONS; k++)
         z[k] = e->deflection[i][k];
-    for (int k = 0; k < 3; k++)
-        way[k] = port->position[k] - from[k];
     along_tangents(&port->place, z, c->z);
-    along_tangents(&port->place, way, s);
     for (int j = 0; j < 2; j++) {
-        s[j] -= (p->rule.beta - 0.5) * H * (port->v[j] - p->v[j]);
+        s[j] = e->slid[i][j] - (p->rule.beta - 0.5) * H * (port->v[j] - p->v[j]);
         e->bristle_way[i][j] = passed ? s[j] : 0.0;
         e->bristle_before[i][j] = c->z[j];
     }
     if (!passed)
         return;
+    double across = energy_of_bristle(e, i) - 0.5 * law->k_B * (c->z[0] * c->z[0] + c->z[1] * c->z[1]);
+    book_friction(e, across); /* lost as the tangents turned */
+    note_relaxed(e, i, across);
     double L = cc_bristle_limit(law, p->f[first > 0.0 ? 0 : cc_lag(p->lag)][2], cc_pair_norm(p->v), c->slips != 0.0);
     if (port->usable != 0.0 && -port->r[2] > 0.0)
         c->slips = cc_move_bristle(law->k_B, cc_bristle_stiffness(law->k_B, law->c_B, H), L, s, c->z);
@@ -59,19 +54,19 @@ static void advance_friction(Element *e, int i, const CcPortLaw *law, const doub
         e->deflection[i][k] = c->z[0] * port->place.axes[0][k] + c->z[1] * port->place.axes[1][k];
 }
 
-/* The energy that friction took in the interval before the sample, J, while the force f acted; *rubbed: the work of f
- * along the surface. */
-static inline double work_of_friction(const Element *e, int i, const CcPortLaw *law, const double f[3], double *rubbed)
+/* Energy that the friction of the work `rubbed` made beyond the law of the bristle, J; *lost: what it took
+ * (held_bristle.h). */
+static inline double made_by_friction(const Element *e, int i, const CcPortLaw *law, double rubbed, double *lost)
 {
     const double *s = e->bristle_way[i], *z_0 = e->bristle_before[i], *z = ((const CcCoupling *)e->partner[i])->z;
-    double H = ((const CcPort *)e->port[i])->H, K = cc_bristle_stiffness(law->k_B, law->c_B, H), lost = 0.0;
-    *rubbed = 0.0;
-    for (int j = 0; j < 2; j++) { /* held_bristle.h; what the force did beyond its law is left in the residual */
+    double H = ((const CcPort *)e->port[i])->H, K = cc_bristle_stiffness(law->k_B, law->c_B, H), stored = 0.0;
+    *lost = 0.0;
+    for (int j = 0; j < 2; j++) {
         double change = z[j] - z_0[j], F = law->k_B * z_0[j] + K * change;
-        *rubbed -= f[j] * s[j];
-        lost += (K - 0.5 * law->k_B) * change * change + F * (s[j] - change);
+        stored += 0.5 * law->k_B * (z[j] + z_0[j]) * change;
+        *lost += (K - 0.5 * law->k_B) * change * change + F * (s[j] - change);
     }
-    return lost;
+    return stored + *lost - rubbed;
 }
 
 /* The force of the law at the sample, along the axes of point i. */

@@ -20,10 +20,11 @@ static int steps_are_repeated(Element *e, CcHost *host)
     if (e->warned.repeats == 0.0)
         cc_warn_of_repeats(host, "contact");
     e->warned.repeats = 1.0;
-    give_law(e);
+    give_law_from_now(e);
     for (int i = 0; i < POINTS; i++) {
         e->coupling.fallback[i] = CC_STEPS_REPEATED;
         e->coupling.in_force[i] = CC_HELD;
+        e->coupling.energy[i] = partner_of(e, i)->added[0]; /* the same for each lag */
     }
     return 1;
 }
@@ -33,7 +34,7 @@ static void watch_inputs(Element *e, const CcHost *host)
 {
     int before = e->moving > 0.0;
     if ((int)e->coupling.mode != HOLD && (int)e->coupling.mode != SLOPE && cc_is_moving(host, &e->moving) != before)
-        give_law(e);
+        give_law_from_now(e);
 }
 
 /* 1 if it is known how forces act where inputs change within the step; options: with the lag then. */
@@ -43,8 +44,10 @@ CC_APART int form_is_known(Element *e, const CcPortLaw *law, CcCouplingOptions *
     CcPort *port = port_of(e, 0);
     if (POINTS > 1 || BRISTLE)
         return 0;
-    if (c->form.known != 0.0 && c->partner.overruled != 0.0)
+    if (c->form.known != 0.0 && c->partner.overruled != 0.0) {
+        book_last(e, law, c->partner.H);
         give_law(e);
+    }
     else if (c->form.known == 0.0 && c->partner.begun != 0.0)
         cc_coupling_find_form(c, law, options, port->r, port->v);
     options->lag = c->form.known != 0.0 ? (int)c->form.lag : CC_LAG_AUTO;

@@ -12,20 +12,19 @@ static void set_friction(const Element *e, CcPortLaw *port) { port->K_fr = e->K_
 
 #endif
 
-static inline void advance_friction(Element *e, int i, const CcPortLaw *law, const double from[3], double first)
+static inline void advance_friction(Element *e, int i, const CcPortLaw *law, double first)
 {
-    (void)e, (void)i, (void)law, (void)from, (void)first;
+    (void)e, (void)i, (void)law, (void)first;
 }
 
-/* The energy that friction took in the interval before the sample, J, while the force f acted; *rubbed: the work of f
- * along the surface. */
-static inline double work_of_friction(const Element *e, int i, const CcPortLaw *law, const double f[3], double *rubbed)
+static inline double energy_of_bristle(const Element *e, int i) { return (void)e, (void)i, 0.0; }
+
+/* Energy that the friction of the work `rubbed` made beyond its law, J; *lost: what it took. */
+static inline double made_by_friction(const Element *e, int i, const CcPortLaw *law, double rubbed, double *lost)
 {
-    const CcPort *port = (const CcPort *)e->port[i];
-    const double *v = port->v, *v_0 = port->v_before, H_half = 0.5 * port->H;
-    (void)law;
-    *rubbed = -H_half * (f[0] * (v_0[0] + v[0]) + f[1] * (v_0[1] + v[1]));
-    return *rubbed;
+    (void)e, (void)i, (void)law;
+    *lost = rubbed;
+    return 0.0;
 }
 
 /* The force of the law at the sample, along the axes of point i. */

@@ -332,13 +332,13 @@ static int accept(Element *e, CcHost *host, double step)
     int changed = 0;
     for (int i = 0; i < POINTS; i++) {
         int was = re(e->previous[i].in_contact) != 0.0, is = re(e->in_contact[i]) != 0.0;
-        double way = time_of_way(e, i, host, step), begun = 0.0;
+        double way = time_of_way(e, i, host, step), begun = 0.0, booked = 0.0;
         if (step == 0.0 && is)
             cc_report(host, CC_INFO, "contact", "point %d is in contact at the start, %g m deep", i + 1,
                       re(e->depth[i]));
         if (was && !is) {
             end_of_first_contact(e, i, host);
-            switched += end_of_contact(e, i, host);
+            booked += end_of_contact(e, i, host);
             record_release(e, i, host, way);
             watch_step(e, i, host);
         } else {
@@ -346,12 +346,14 @@ static int accept(Element *e, CcHost *host, double step)
         }
         if (!was && is) {
             begun = begin_of_contact(e, i, host, way);
-            switched += begun;
+            booked += begun;
             record_touch(e, i, way);
             e->contact_count[i] += 1.0;
         }
         if (is && begun == 0.0 && stiffness_changed(e)) /* else the law of now began it */
-            switched += energy_of_change(e, i);
+            booked += energy_of_change(e, i);
+        switched += booked;
+        note_switched(e, i, booked);
         if ((was || is) && (elastic_changed(e) || damping_changed(e)))
             change_law(e, i);
         changed |= accept_bristle(e, i);

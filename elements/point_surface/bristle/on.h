@@ -63,6 +63,8 @@ static inline void start_bristle(Element *e, int i, int slips)
     start_slipping(e, i, slips && re(e->tip_slip[i]) > 0.0);
 }
 
+static inline void note_relaxed(Element *e, int i, double energy);
+
 /* Of an accepted point: relax the bristle if it is apart, and keep whether its tip slips.  Returns what accept does. */
 static int accept_bristle(Element *e, int i)
 {
@@ -73,6 +75,7 @@ static int accept_bristle(Element *e, int i)
     for (int k = 0; k < DEFLECTIONS; k++)
         e->deflection[i][k] = 0.0;
     book_friction(e, energy);
+    note_relaxed(e, i, energy);
     return CC_JUMPED;
 }
 

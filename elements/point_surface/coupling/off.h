@@ -15,6 +15,10 @@ static inline void book_held_powers(Element *e) { (void)e; }
 
 static inline void start_samples(Element *e) { (void)e; }
 
+static inline void note_switched(Element *e, int i, double energy) { (void)e, (void)i, (void)energy; }
+
+static inline void note_relaxed(Element *e, int i, double energy) { (void)e, (void)i, (void)energy; }
+
 static inline void change_law(Element *e, int i) { (void)e, (void)i; }
 
 #if LEDGER

@@ -14,6 +14,25 @@ static inline void book_held_powers(Element *e)
         e->power.damping = e->power.friction = e->power.work = 0.0;
 }
 
+/* Energy of point i that accept() switches, or that its bristle loses, J: no sample books it again. */
+static inline void note_switched(Element *e, int i, double energy)
+{
+#if LEDGER
+    e->accepted_energy[i] += energy;
+#else
+    (void)e, (void)i, (void)energy;
+#endif
+}
+
+static inline void note_relaxed(Element *e, int i, double energy)
+{
+#if LEDGER
+    e->sampled_energy[i] -= energy;
+#else
+    (void)e, (void)i, (void)energy;
+#endif
+}
+
 static inline void start_watch(Element *e) { (void)e; }
 
 static inline void watch_step(Element *e, int i, CcHost *host) { (void)e, (void)i, (void)host; }

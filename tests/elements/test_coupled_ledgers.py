@@ -1,0 +1,180 @@
+"""The balances of elements whose forces are held: what the bodies lost is what the element stores, dissipated and
+switched, less what holding its force made, whatever the master does.
+
+A kilogram is moved by the test itself, by the force that acted on it: the work on the element is known exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fmi2 import OK, Fmu
+from numpy.typing import ArrayLike, NDArray
+from running import Running, build
+
+UNKNOWN, SEQUENTIAL, PARALLEL = 1, 2, 3  # of coupling.order
+JACOBI, GAUSS_SEIDEL = "jacobi", "gauss_seidel"
+EXACT, SEMI_IMPLICIT = 0.5, 1.0  # position rule of the integrator of the body
+ORDERS = pytest.mark.parametrize(
+    ("master", "order"),
+    [(JACOBI, UNKNOWN), (JACOBI, PARALLEL), (GAUSS_SEIDEL, UNKNOWN), (GAUSS_SEIDEL, SEQUENTIAL)],
+)
+RULES = pytest.mark.parametrize("beta", [EXACT, SEMI_IMPLICIT])
+H = 1e-3
+FLOOR = """
+element = "point_surface"
+[surface]
+kind = "plane"
+[structure]
+coupling = true
+bristle = {bristle}
+{points}
+[start]
+C_r = 0.5
+K_fr = 0.3
+"""
+FLOORS = {"ramp": (1, False), "bristle": (1, True), "four points": (4, False), "four bristles": (4, True)}
+
+
+@pytest.fixture(scope="module")
+def floors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fmu]:
+    folder, made = tmp_path_factory.mktemp("floors"), {}
+    for name, (points, bristle) in FLOORS.items():
+        several = f"points = {points}" if points > 1 else ""
+        recipe = FLOOR.format(points=several, bristle=str(bristle).lower())
+        stiff = "k_B = 1e5\nc_B = 100\n" if bristle else ""
+        made[name] = build(folder, name.title().replace(" ", ""), recipe + stiff)
+    return made
+
+
+class Block:
+    """1 kg that does not turn, on its corners."""
+
+    def __init__(
+        self, floor: Fmu, points: int, master: str, order: int, beta: float = EXACT,
+        z: float = 2.3e-3, v: ArrayLike = (0.7, 0.0, -1.0), **values: float,
+    ) -> None:  # fmt: skip
+        self.master, self.beta, self.work = master, beta, 0.0
+        self.r, self.v = np.array([0.0, 0.0, z]), np.array(v, dtype=float)
+        corners = [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.1, 0.1, 0.0), (0.0, 0.1, 0.0)][:points]
+        names = ["point"] if points == 1 else [f"point[{k + 1}]" for k in range(points)]
+        self.corners = dict(zip(names, corners, strict=True))
+        self.contact = Running(floor, {"coupling.order": order, "C_F": 1e5 / points, **values, **self.motion()})
+
+    def motion(self) -> dict[str, ArrayLike]:
+        motion: dict[str, ArrayLike] = {}
+        for name, arm in self.corners.items():
+            motion |= {f"{name}.r": self.r + arm, f"{name}.v": self.v}
+        return motion
+
+    def force(self) -> NDArray[np.float64]:
+        return np.sum([self.contact.vector(f"{name}.f") for name in self.corners], axis=0)
+
+    def step(self) -> None:
+        before = self.force()
+        self.contact.set(self.motion())
+        self.contact.step(H)
+        f = before if self.master == JACOBI else self.force()
+        self.work -= float(f @ (H * (self.v + 0.5 * H * f)))
+        self.r, self.v = self.r + H * (self.v + self.beta * H * f), self.v + H * f
+
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            self.step()
+
+    def see(self) -> None:
+        """The last interval is over."""
+        self.contact.set(self.motion())
+        self.contact.step(H)
+
+    @property
+    def made(self) -> float:
+        """J, by holding the forces."""
+        return sum(self.contact[f"coupling.energy[{k + 1}]"] for k in range(len(self.corners)))
+
+    def assert_closed(self) -> None:
+        self.see()
+        assert self.contact["energy.residual"] == pytest.approx(-self.made, abs=1e-12)
+        assert self.contact["energy.work"] == pytest.approx(self.work, abs=1e-12)
+
+
+@ORDERS
+@RULES
+@pytest.mark.parametrize("kind", FLOORS)
+@pytest.mark.parametrize(("z", "v"), [(2.3e-3, (0.7, 0.0, -1.0)), (-0.01, (1.0, 0.0, 0.0)), (-0.01, (0.0, 0.0, 0.0))])
+def test_a_contact_books_what_the_body_lost_with_the_lag_that_it_finds(
+    floors: dict[str, Fmu], kind: str, master: str, order: int, beta: float, z: float, v: tuple[float, ...]
+) -> None:
+    """A body that starts deep is thrown out before the lag is known: what was booked with another one is put right."""
+    block = Block(floors[kind], FLOORS[kind][0], master, order, beta, z, v)
+    block.run(40)
+    assert block.r[2] > 0.0
+    block.assert_closed()
+
+
+@ORDERS
+@pytest.mark.parametrize("kind", FLOORS)
+@pytest.mark.parametrize("to", [-6e-3, 5e-3])
+def test_what_a_contact_stores_where_it_is_put_elsewhere_is_switched_energy(
+    floors: dict[str, Fmu], kind: str, master: str, order: int, to: float
+) -> None:
+    """Whoever moves the body does the work, and not the force: of the interval that ends there nothing is booked.  What
+    bristles of points that are out of contact held is friction."""
+    block = Block(floors[kind], FLOORS[kind][0], master, order, z=2.3e-3)
+    while block.r[2] > -2e-3:
+        work = block.work
+        block.step()
+    stored, booked, block.work = block.contact["energy.elastic"], block.contact["energy.work"], work
+    rubbed = block.contact["energy.friction"]
+    block.r[2] = to
+    block.step()
+    switched = block.contact["energy.switched"]
+    relaxed = block.contact["energy.friction"] - rubbed
+    assert switched + relaxed == pytest.approx(stored - block.contact["energy.elastic"], abs=1e-12)
+    assert (relaxed > 1e-6) == (FLOORS[kind][1] and to > 0.0)
+    assert block.contact["energy.work"] == pytest.approx(booked, abs=1e-12)
+    block.run(20)
+    assert block.contact["energy.switched"] == switched
+    block.assert_closed()
+
+
+@ORDERS
+@RULES
+@pytest.mark.parametrize("kind", FLOORS)
+def test_laws_that_change_in_a_contact_leave_no_gap(
+    floors: dict[str, Fmu], kind: str, master: str, order: int, beta: float
+) -> None:
+    points, bristle = FLOORS[kind]
+    block = Block(floors[kind], points, master, order, beta)
+    block.run(5)
+    block.contact.set({"C_F": 3e5 / points})
+    block.run(2)
+    block.contact.set({"C_F": 1e5 / points, "C_r": 0.2, "K_fr": 0.1, **({"k_B": 3e5} if bristle else {})})
+    block.run(1)
+    assert block.contact["energy.elastic"] > 0.0 and abs(block.contact["energy.switched"]) > 0.01
+    block.run(30)
+    block.assert_closed()
+
+
+@ORDERS
+@pytest.mark.parametrize("kind", FLOORS)
+@pytest.mark.parametrize("repeats", [False, True])
+def test_the_last_interval_of_a_held_force_is_booked_where_the_law_takes_its_place(
+    floors: dict[str, Fmu], kind: str, master: str, order: int, repeats: bool
+) -> None:
+    """As the master repeats a step with other inputs, or gives their derivatives; here in steps of 1 ns."""
+    block = Block(floors[kind], FLOORS[kind][0], master, order)
+    block.run(5)
+    contact = block.contact
+    if repeats:
+        before, time = contact.slave.get_state(), contact.time
+        contact.set(block.motion() | {f"{name}.v": 1.001 * block.v for name in block.corners})
+        contact.step(1e-9)
+        assert contact.slave.call("fmi2SetFMUstate", before) == OK
+        contact.time = time
+    contact.set(block.motion())
+    if not repeats:
+        contact.rates({f"{name}.r": block.v for name in block.corners})
+    contact.step(1e-9)
+    assert contact["coupling.in_force[1]"] == 0
+    assert contact["energy.work"] == pytest.approx(block.work, abs=1e-6)
+    assert contact["energy.residual"] == pytest.approx(-block.made, abs=1e-6)

@@ -31,7 +31,7 @@ static void advance_friction(Element *e, int i, const CcPortLaw *law, double fir
     CcCoupling *c = partner_of(e, i);
     const CcPartner *p = &c->partner;
     double z[3] = {0.0, 0.0, 0.0}, s[2], H = p->H + first;
-    int passed = p->begun != 0.0 || first > 0.0;
+    int passed = (p->begun != 0.0 && e->held[i] != 0.0) || first > 0.0; /* else it is a state, and there already */
     for (int k = 0; k < DEFLECTIONS; k++)
         z[k] = e->deflection[i][k];
     along_tangents(&port->place, z, c->z);

@@ -178,3 +178,16 @@ def test_the_last_interval_of_a_held_force_is_booked_where_the_law_takes_its_pla
     assert contact["coupling.in_force[1]"] == 0
     assert contact["energy.work"] == pytest.approx(block.work, abs=1e-6)
     assert contact["energy.residual"] == pytest.approx(-block.made, abs=1e-6)
+
+
+def test_a_bristle_goes_the_way_of_its_point_once_where_inputs_change_within_the_step(floors: dict[str, Fmu]) -> None:
+    """It is stretched by 20 um: k_B z + c_B v, and k_B z^2/2 + c_B v z of work."""
+    contact, v = Running(floors["bristle"], {"point.r": (0.0, 0.0, -1e-3), "point.v": (1e-3, 0.0, 0.0)}), 1e-3
+    for k in range(20):
+        contact.set({"point.r": (k * v * H, 0.0, -1e-3), "point.v": (v, 0.0, 0.0)})
+        contact.rates({"point.r": (v, 0.0, 0.0), "point.v": (0.0, 0.0, 0.0)})
+        contact.step(H)
+    z = 20 * v * H
+    assert contact.vector("point.f")[0] == pytest.approx(-(1e5 * z + 100 * v), rel=1e-9)
+    assert contact["energy.work"] == pytest.approx(0.5e5 * z**2 + 100 * v * z, rel=1e-9)
+    assert abs(contact["energy.residual"]) < 1e-12

@@ -77,7 +77,7 @@ static int sample(Element *e, CcHost *host, double step)
     if (law && !held) /* the integral of the power is the work */
         return CC_CHANGED;
     double work = -c->bond.ledger.made[cc_lag(c->bond.lag)], taken = c->bond.ledger.taken[cc_lag(c->bond.lag)];
-    e->coupling.residual = taken - work;
+    e->coupling.energy = e->coupling.residual = taken - work;
 #if LEDGER
     e->energy.work = work;
     e->energy.damping = taken;

@@ -8,7 +8,8 @@
  *
  * Coupled at communication points (coupled_axis.h) the deformation is that of the last sample, and energy.residual is
  * minus the energy that the coupling has added: energy.work is the work of the forces that acted, with the lag
- * identified so far. */
+ * identified so far.  With positions and beta other than 1/2 the deformation that is seen is not the one that has the
+ * energy of the bodies, x of coupled_axis.h: energy.work has besides what it stores more, less that at the start. */
 #ifndef CC_AXIS_SPRING_H
 #define CC_AXIS_SPRING_H
 
@@ -61,11 +62,11 @@ static void start(Element *e)
 #endif
 }
 
-/* Inputs and parameters jump where the deformation does not: a change of the stored energy there is switched energy.
- * */
-static Real switched_energy(Element *e)
+/* Inputs and parameters jump where the deformation x does not: a change of the stored energy there is switched
+ * energy. */
+static Real switched_energy(Element *e, Real x)
 {
-    Real switched = cc_spring_energy(e->previous.stiffness - stiffness(e), e->DEFORMATION);
+    Real switched = cc_spring_energy(e->previous.stiffness - stiffness(e), x);
     e->previous.stiffness = stiffness(e);
     e->energy.switched += switched;
     return switched;
@@ -76,7 +77,7 @@ static int accept(Element *e, CcHost *host, double step)
     (void)host, (void)step;
     if (HELD) /* the deformation is that of the last sample: the next one will show where the switch was */
         return 0;
-    return re(switched_energy(e)) != 0.0 && LEDGER;
+    return re(switched_energy(e, e->DEFORMATION)) != 0.0 && LEDGER;
 }
 
 #if COUPLING && !defined CC_DUAL
@@ -105,8 +106,8 @@ static int sample(Element *e, CcHost *host, double step)
     if (!fell && cc_is_mismatched(&c->bond.rule))
         cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so "
                   "the force is that of coupling.mode = hold");
-    e->coupling.residual = c->bond.ledger.made[cc_lag(c->bond.lag)];
-    switched_energy(e);
+    e->coupling.energy = e->coupling.residual = c->bond.ledger.made[cc_lag(c->bond.lag)];
+    switched_energy(e, c->x);
     e->energy.switched -= c->jumped;
 #if LEDGER
     double U = cc_spring_energy(stiffness(e), e->DEFORMATION);

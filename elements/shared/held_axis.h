@@ -45,7 +45,6 @@ static void show_partner(Element *e, const CcBondOptions *options)
     e->coupling.partner_stiffness = mass.stiffness;
     e->coupling.partner_damping = mass.damping;
     e->coupling.in_force = cc_bond_in_force(&c->bond, options);
-    e->coupling.energy = e->coupling.residual;
 #if BY_PLACE
     e->coupling.beta = c->bond.rule.beta;
     e->coupling.fallback = cc_is_mismatched(&c->bond.rule);

@@ -191,3 +191,87 @@ def test_a_bristle_goes_the_way_of_its_point_once_where_inputs_change_within_the
     assert contact.vector("point.f")[0] == pytest.approx(-(1e5 * z + 100 * v), rel=1e-9)
     assert contact["energy.work"] == pytest.approx(0.5e5 * z**2 + 100 * v * z, rel=1e-9)
     assert abs(contact["energy.residual"]) < 1e-12
+
+
+K = 1e3  # N/m
+
+
+class Slider:
+    """1 kg on a spring or a damper to the ground."""
+
+    def __init__(self, element: Fmu, master: str, order: int, beta: float = EXACT, **values: float) -> None:
+        self.master, self.beta, self.work, self.x, self.v = master, beta, 0.0, 0.01, -1.0
+        self.places = "r.s" in element.references
+        self.element = Running(element, {"coupling.order": order, **values, **self.motion()})
+
+    def motion(self) -> dict[str, ArrayLike]:
+        return {"r.v": self.v, **({"r.s": self.x} if self.places else {})}
+
+    def aside(self, k: float) -> float:
+        """What the spring stores more at the place that is seen than at that on the parabola of the body."""
+        x = self.x - (self.beta - 0.5) * 5 * H * self.v
+        return 0.5 * k * (self.x**2 - x**2) if self.places else 0.0
+
+    def step(self) -> None:
+        before = self.element["r.F"]
+        self.element.set(self.motion())
+        self.element.step(5 * H)
+        f = before if self.master == JACOBI else self.element["r.F"]
+        self.work -= 5 * H * f * (self.v + 2.5 * H * f)
+        self.x, self.v = self.x + 5 * H * (self.v + self.beta * 5 * H * f), self.v + 5 * H * f
+
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            self.step()
+
+    def see(self, H: float) -> None:
+        self.element.set(self.motion())
+        self.element.step(H)
+
+
+AXES = {
+    "spring": ("translational_spring", "", "k"),
+    "by places": ("translational_spring", "positions = true\n", "k"),
+    "damper": ("translational_damper", "", "d"),
+}
+
+
+@pytest.fixture(scope="module")
+def axes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fmu]:
+    folder = tmp_path_factory.mktemp("axes")
+    recipe = 'element = "{}"\n[structure]\ncoupling = true\n{}'
+    return {name: build(folder, name.title().replace(" ", ""), recipe.format(*of)) for name, of in AXES.items()}
+
+
+@ORDERS
+@RULES
+@pytest.mark.parametrize("kind", AXES)
+@pytest.mark.parametrize("at", [3, 30])
+def test_a_spring_or_damper_books_what_the_body_lost_though_its_law_changes(
+    axes: dict[str, Fmu], kind: str, master: str, order: int, beta: float, at: int
+) -> None:
+    law, values = AXES[kind][2], (K, 3 * K) if kind != "damper" else (20.0, 60.0)
+    at_start = {"x0": 0.01} if kind == "spring" else {}
+    slider = Slider(axes[kind], master, order, beta, **{law: values[0]}, **at_start)
+    start = slider.aside(values[0])
+    slider.run(at)
+    slider.element.set({law: values[1]})
+    slider.run(60)
+    slider.see(5 * H)
+    lost = slider.work + slider.aside(values[1]) - start
+    assert slider.element["energy.work"] == pytest.approx(lost, abs=1e-12)
+    assert slider.element["energy.residual"] == pytest.approx(-slider.element["coupling.energy"], abs=1e-12)
+
+
+@ORDERS
+@pytest.mark.parametrize("kind", AXES)
+def test_a_spring_or_damper_shows_what_its_last_held_force_made_where_the_law_takes_its_place(
+    axes: dict[str, Fmu], kind: str, master: str, order: int
+) -> None:
+    slider = Slider(axes[kind], master, order, **{AXES[kind][2]: K if kind != "damper" else 20.0})
+    slider.run(20)
+    slider.element.set(slider.motion())
+    slider.element.rates({"r.v": 0.0})
+    slider.element.step(1e-12)
+    assert slider.element["coupling.in_force"] == 0
+    assert slider.element["energy.residual"] == pytest.approx(-slider.element["coupling.energy"], abs=1e-9)

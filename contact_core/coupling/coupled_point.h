@@ -73,9 +73,15 @@ typedef struct {
     double turn[3];     /* m/s: what half the interval adds to v, as far as is known before the force is */
 } CcPointInterval;
 
+/* The forces that act on after a point left the guide: those given last, of as many intervals as the lag. */
+typedef struct {
+    double f[CC_LAGS - 1][3], count CC_IN(0, 2), v[3], H CC_FROM(0); /* v: at the last sample; H: step since then */
+} CcLeftForces;
+
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     CcBond bond;
+    CcLeftForces left;
     double P[3], v[3], U, gradient[3];
     double outside;             /* sum of E + leak, J */
     double damped[CC_LAGS + 1][3], rubbed[CC_LAGS + 1][3]; /* of the forces given, the newest first */
@@ -125,11 +131,35 @@ CC_API void cc_point_begin(CcPoint *p, const CcPointOptions *o, const double P[3
     }
 }
 
+/* The point left the guide with the velocity v. */
+CC_API void cc_point_leave(CcPoint *p, const double v[3])
+{
+    p->left.count = cc_lag(p->bond.lag);
+    __builtin_memcpy(p->left.f, p->bond.f, sizeof p->left.f);
+    __builtin_memcpy(p->left.v, v, sizeof p->left.v);
+}
+
+/* Work of the point, J, in the interval before the sample at which it has the velocity v, on a force that it left with;
+ * 0 if none acts any more. */
+CC_API double cc_point_left_work(CcPoint *p, const double v[3])
+{
+    double work = 0.0;
+    if (!(p->left.count > 0.0))
+        return 0.0;
+    p->left.count -= 1.0;
+    const double *f = p->left.f[cc_index(p->left.count, CC_LAGS - 1)];
+    for (int i = 0; i < 3; i++) {
+        work -= 0.5 * p->left.H * f[i] * (p->left.v[i] + v[i]);
+        p->left.v[i] = v[i];
+    }
+    return work;
+}
+
 /* The point left the guide: motion and forces are forgotten; what was learned and the ledger are kept. */
 CC_API void cc_point_rewind(CcPoint *p)
 {
     const CcPoint kept = *p;
-    *p = (CcPoint){.bond = kept.bond, .shift = kept.shift, .outside = kept.outside};
+    *p = (CcPoint){.bond = kept.bond, .left = kept.left, .shift = kept.shift, .outside = kept.outside};
     cc_bond_rewind(&p->bond);
     for (int L = 0; L < CC_LAGS; L++)
         p->taken[L] = kept.taken[L];

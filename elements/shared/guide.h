@@ -354,7 +354,7 @@ static int guide_book(Element *e, const Guide *g, CcHost *host, double step)
         exchange_law(e);
     }
     if (changed && !turned && re(is) != 0.0)
-        guide_change_law(e, g);
+        switched = guide_change_law(e, g, switched);
     keep_law(e);
     if (turned)
         guide_record(e, host, step);

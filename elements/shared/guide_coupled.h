@@ -24,7 +24,7 @@ static inline void guide_release(Element *e) { e->held = e->previous.returned = 
 #ifdef CC_DUAL
 
 static inline void guide_start_coupling(Element *e, Guide *g) { (void)e, (void)g; }
-static inline void guide_change_law(Element *e, const Guide *g) { (void)e, (void)g; }
+static inline Real guide_change_law(Element *e, const Guide *g, Real switched) { return (void)e, (void)g, switched; }
 
 #else
 
@@ -77,8 +77,9 @@ static double guide_rubbed(const void *data, const double across[2], double alon
 }
 
 /* The law changed after the interval that the next sample books: that one was under the law before, whose change of
- * the energy on the way of the point counts, and not that of the law of now. */
-CC_APART void guide_change_law(Element *e, const Guide *g)
+ * the energy on the way of the point counts, and not that of the law of now.  Returns what is switched, J: of a held
+ * force at the place on the parabola; else `switched`, at the point. */
+CC_APART Real guide_change_law(Element *e, const Guide *g, Real switched)
 {
     CcPoint *p = (CcPoint *)e->partner;
     Guide at = *g;
@@ -99,6 +100,7 @@ CC_APART void guide_change_law(Element *e, const Guide *g)
     for (int i = 0; i < 3; i++)
         p->gradient[i] = then.gradient[i];
     outputs(e); /* the potential was evaluated at other places */
+    return e->held != 0.0 ? before.U - now.U : switched;
 }
 
 static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
@@ -245,7 +247,18 @@ static void guide_give_law(Element *e, Guide *g, const CcPointOptions *options)
     e->coupling.in_force = CC_HELD;
 }
 
-/* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
+/* The point left the line, where its springs are off at once: what they stored is switched, on the parabola. */
+static void guide_leave(Element *e, const Guide *g, const GuideSeen *seen, const CcPointOptions *options)
+{
+    CcPoint *p = (CcPoint *)e->partner;
+    const double still[3] = {0.0, 0.0, 0.0};
+    CcPotential here;
+    cc_point_see(p, options, g->P, g->v, g->v_P);
+    guide_seen_at(seen, g->P, still, &here);
+    e->energy.switched += p->U - here.U;
+    cc_point_leave(p, g->v);
+}
+
 static int sample(Element *e, CcHost *host, double step)
 {
     CcPoint *p = (CcPoint *)e->partner;
@@ -264,9 +277,10 @@ static int sample(Element *e, CcHost *host, double step)
         return 0;
     }
     int law = cc_law_acts(host, "guide", options.bond.given.straight, &e->repeating, &e->moving);
+    e->energy.switched += cc_point_left_work(p, g.v);
     if (e->on == 0.0) {
         if (e->held != 0.0)
-            cc_point_see(p, &options, g.P, g.v, g.v_P);
+            guide_leave(e, &g, &seen, &options);
         cc_point_rewind(p);
         e->held = 0.0;
     } else if (law) {
@@ -303,6 +317,7 @@ static int sample(Element *e, CcHost *host, double step)
         if (cc_bond_is_sure(&p->bond))
             cc_note_of_step(host, &e->warned, "guide", "coupling.m_eff", p->bond.W, e->coupling.step_advised, step);
     }
+    p->left.H = step;
     e->previous.returned = 1.0;
     outputs(e);
     guide_book_coupling(e);

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fmi2 import OK, Fmu
+from fmi2 import OK, Fmu, load_shipped
 from numpy.typing import ArrayLike, NDArray
 from running import Running, build
 
@@ -275,3 +275,42 @@ def test_a_spring_or_damper_shows_what_its_last_held_force_made_where_the_law_ta
     slider.element.step(1e-12)
     assert slider.element["coupling.in_force"] == 0
     assert slider.element["energy.residual"] == pytest.approx(-slider.element["coupling.energy"], abs=1e-9)
+
+
+class Bead(Block):
+    """1 kg on a straight rail along x that ends at 1 m."""
+
+    def __init__(self, rail: Fmu, master: str, order: int, beta: float, x: float, **values: float) -> None:
+        self.master, self.beta, self.work = master, beta, 0.0
+        self.r, self.v = np.array([x, 1e-3, 0.0]), np.array([0.6, 0.0, 0.0])
+        self.corners = {"point": (0.0, 0.0, 0.0)}
+        self.contact = Running(rail, {"coupling.order": order, "k_r1": 1e4, "k_r2": 1e4, **values, **self.motion()})
+
+    @property
+    def made(self) -> float:
+        return self.contact["coupling.energy"]
+
+    def aside(self, k: float) -> float:
+        across = (self.r - (self.beta - 0.5) * H * self.v)[1:]
+        return 0.5 * k * float(self.r[1:] @ self.r[1:] - across @ across)
+
+
+@pytest.fixture(scope="module")
+def rail(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("GuideRail", tmp_path_factory.mktemp("rail"))
+
+
+@ORDERS
+@RULES
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_guide_books_what_the_body_lost_though_its_law_changes_or_the_point_leaves_it(
+    rail: Fmu, master: str, order: int, beta: float, leaves: bool
+) -> None:
+    """Under Jacobi the force of the last sample on the rail acts on behind its end."""
+    bead = Bead(rail, master, order, beta, 0.95 if leaves else 0.5, K_fr=0.0 if leaves else 0.1, normDamp=1.0)
+    bead.run(40)
+    bead.contact.set({"k_r1": 3e4, "k_r2": 3e4})
+    bead.run(80)
+    assert (bead.r[0] > 1.0) == leaves
+    bead.work += 0.0 if leaves else bead.aside(3e4)
+    bead.assert_closed()

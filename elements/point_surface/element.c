@@ -311,6 +311,26 @@ static double begin_of_contact(const Element *e, int i, CcHost *host, double ste
     return -energy;
 }
 
+/* The contact of point i is there: if another one in contact is at the same place, note it once. */
+static void note_same_place(Element *e, int i, CcHost *host)
+{
+#if JOINT
+    for (int j = 0; j < POINTS && e->warned.place == 0.0; j++) {
+        const Real *P = e->point[i].r, *Q = e->point[j].r;
+        int same = re(P[0]) == re(Q[0]) && re(P[1]) == re(Q[1]) && re(P[2]) == re(Q[2]);
+        if (j == i || re(e->in_contact[j]) == 0.0 || !same)
+            continue;
+        e->warned.place = 1.0;
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d is at the same place as point %g, (%g, %g, %g) m: each of them acts with all of the law, "
+                  "so the surface is twice as stiff there; give them places of their own, or leave one out", i + 1,
+                  j + 1.0, re(P[0]), re(P[1]), re(P[2]));
+    }
+#else
+    (void)e, (void)i, (void)host;
+#endif
+}
+
 #define SURELY_DEEP 0.01  /* of D_max: what rests on a surface starts less deep */
 #define SURELY_FAST 100.0 /* m/s2: what rests on a surface does not leave it at ten times its weight */
 
@@ -350,6 +370,8 @@ static int accept(Element *e, CcHost *host, double step)
             record_touch(e, i, way);
             e->contact_count[i] += 1.0;
         }
+        if (is && (!was || step == 0.0))
+            note_same_place(e, i, host);
         if (is && begun == 0.0 && stiffness_changed(e)) /* else the law of now began it */
             booked += energy_of_change(e, i);
         switched += booked;

@@ -832,3 +832,19 @@ def test_a_start_of_the_group_without_the_group_names_the_switch(tmp_path: Path)
 def test_the_catalogue_names_auto() -> None:
     model = load_model(shipped("fmus") / "PointSurface.toml")
     assert model["coupling.mode"].start == AUTO
+
+
+def test_two_points_at_one_place_are_told_once(four: Fmu) -> None:
+    def press(corners: Sequence[tuple[float, float]]) -> list[str]:
+        motion: dict[str, ArrayLike] = {}
+        for i, (x, y) in enumerate(corners, start=1):
+            motion |= {f"point[{i}].r": (x, y, 1e-3), f"point[{i}].v": (0.0, 0.0, -1.0)}
+        contact = Running(four, motion)
+        for z in (5e-4, -5e-4, 5e-4, -5e-4):
+            contact.set({f"point[{i}].r[3]": z for i in range(1, 5)})
+            contact.step(1e-3)
+        return said(contact, "at the same place")
+
+    assert not press([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1)])
+    (told,) = press([(0.0, 0.0), (0.1, 0.2), (0.1, 0.2), (0.1, 0.2)])
+    assert told.startswith("point 2 is at the same place as point 3, (0.1, 0.2, -0.0005) m: ")

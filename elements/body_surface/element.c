@@ -15,10 +15,10 @@
  *
  * With forces and reactions on one line through x the power of the bodies is exactly stored or dissipated:
  *
- *     work = U - U_start + damping + friction + residual,   U = sum of A_i int p dh
+ *     work = U - U_start + damping + friction + switched + residual,   U = sum of A_i int p dh
  *
- * residual is the error of the integration, and the energy of samples that pass D_max or an edge, or of a changed
- * C_p or `work`.
+ * switched is what a new C_p, D_max or `work` takes of U.  residual is the error of the integration, and the energy of
+ * samples that pass D_max or an edge.
  *
  * Samples lie in a tree of balls.  A ball whose centre is farther than its radius from the surface holds none that
  * acts: the depth changes by no more than the way, as it is a distance.  For the sample nearest to the surface, whose
@@ -211,7 +211,7 @@ static void forces(Element *e, int on_demand)
 #if LEDGER
     if (on_demand)
         e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping
-                             - e->energy.friction;
+                             - e->energy.friction - e->energy.switched;
 #endif
 }
 
@@ -227,8 +227,43 @@ static void indicators(const Element *e, Indicators *z)
     pressure_indicators(e, z);
 }
 
+static void exchange(Real *a, Real *b)
+{
+    Real kept = *a;
+    *a = *b, *b = kept;
+}
+
+static void exchange_law(Element *e)
+{
+    exchange_pressure(e);
+    exchange(&e->D_max, &e->previous.D_max);
+    exchange(&e->work, &e->previous.work);
+}
+
+static void remember_law(Element *e)
+{
+    remember_pressure(e);
+    e->previous.D_max = e->D_max;
+    e->previous.work = e->work;
+}
+
+/* Energy that a change of the law since the last accepted point took, J. */
+static double switched_energy(Element *e)
+{
+    if (!pressure_changed(e) && re(e->D_max) == re(e->previous.D_max) && re(e->work) == re(e->previous.work))
+        return 0.0;
+    exchange_law(e);
+    outputs(e);
+    double before = re(e->energy.elastic);
+    exchange_law(e);
+    outputs(e);
+    return before - re(e->energy.elastic);
+}
+
 static void start(Element *e)
 {
+    e->energy.switched = 0.0;
+    remember_law(e);
     outputs(e);
     e->energy.start = e->energy.elastic;
     e->peak_force = e->normal_force;
@@ -265,7 +300,10 @@ static void watch_step(Element *e, CcHost *host)
 
 static int accept(Element *e, CcHost *host, double step)
 {
+    double switched = switched_energy(e);
     int is = re(e->contact_area) > 0.0, is_deep = re(e->depth) > re(e->D_max);
+    e->energy.switched += switched;
+    remember_law(e);
     if (step == 0.0 && is)
         cc_report(host, CC_INFO, "contact", "%g samples are in contact at the start, the deepest %g m",
                   re(e->contact_samples), re(e->depth));
@@ -280,7 +318,7 @@ static int accept(Element *e, CcHost *host, double step)
     watch_step(e, host);
     e->previous.in_contact = is;
     e->previous.is_deep = is_deep;
-    return 0;
+    return LEDGER && switched != 0.0;
 }
 
 #endif

@@ -485,3 +485,19 @@ def test_a_ball_that_slides_ends_up_rolling_at_five_sevenths_of_its_speed(tmp_pa
     assert speed == pytest.approx(5.0 / 7.0, rel=0.02)
     assert speed == pytest.approx(spin * R, rel=0.03)
     assert abs(running["floor.energy.residual"]) < 1e-6
+
+
+@pytest.mark.parametrize("law", ["", HERTZ])
+def test_what_a_changed_law_takes_of_the_energy_is_switched(ball: Path, tmp_path: Path, law: str) -> None:
+    """The body stands still: nothing does work."""
+    path = recipe(tmp_path, "Plane", ball, "samples = 500", 'kind = "plane"', law)
+    running = Running(Fmu(host_fmu(path, QUICK), tmp_path), {"body.r": (0.0, 0.0, 0.9 * R)})
+    start, stiffer = running["energy.elastic"], {"laws.hertz_E": 2 * E} if law else {"C_p": 2e9}
+    changes: tuple[tuple[dict[str, float], float], ...] = (
+        (stiffer, -start), ({"work": 0.0}, start), ({"work": 1.0}, -start), ({"D_max": 1e-6}, start),
+    )  # fmt: skip
+    for change, switched in changes:
+        running.set(change)
+        running.step(1e-4)
+        assert running["energy.switched"] == pytest.approx(switched, rel=1e-9)
+        assert abs(running["energy.residual"]) < 1e-12 * start

@@ -41,6 +41,8 @@
 #define CC_AXIS_SOFT 0.6          /* it pays back by a damper of 2 * 0.3 of the critical one at most: others swing */
 #define CC_AXIS_SHARE 0.2         /* beside it; and by that share of a damper's force */
 #define CC_AXIS_CEILING 1.2
+#define CC_AXIS_STIRS 1e-4        /* of the answer of the first guess: less shows no interval before the first sample */
+#define CC_AXIS_ROUNDING 1.2e-7   /* of v, likewise: what two speeds in single precision are rounded by */
 
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
@@ -127,6 +129,19 @@ CC_API double cc_axis_ceiling(const CcAxis *c, const CcBondOptions *o, double v,
     return CC_AXIS_CEILING * (damped ? o->d : o->k) * far;
 }
 
+/* 1 if the bodies have moved before the first sample, by their place or by the answer of v to the force of the start.
+ * Speeds that come from a sensor, or in single precision, are rounded otherwise than those of the start: taken for an
+ * answer, that would put x off by H v for good.  Masses that answer less swing in more than 440 steps per half period:
+ * an interval that is missed is below 1/140 of their amplitude. */
+CC_API int cc_axis_has_moved(const CcAxis *c, const CcBondOptions *o, const double *place, double v, double H)
+{
+    const CcBond *b = &c->bond;
+    double W = b->known != 0.0 ? b->W : cc_bond_guess(o, H), answer = CC_AXIS_STIRS * H * W * cc_abs(b->f[0][0]);
+    if (place)
+        return *place != c->place || v != c->v;
+    return cc_abs(v - c->v) > cc_max(answer, CC_AXIS_ROUNDING * cc_max(cc_abs(v), cc_abs(c->v)));
+}
+
 /* A sample at a communication point begins with what the interval before it shows: the rate v, and the deformation
  * itself if it is known (NULL: it is the sum of v); H, s, the step to come.  Afterwards c->x is the deformation, f[lag]
  * minus the force that acted and c->way its way.  Returns 0 if there was no interval.
@@ -136,7 +151,7 @@ CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *plac
     c->by_place = place != 0;
     if (c->bond.begun == 0.0)
         c->bond.H = H;
-    if (c->bond.begun == 0.0 && v == c->v && !(place && *place != c->place))
+    if (c->bond.begun == 0.0 && !cc_axis_has_moved(c, o, place, v, H))
         return 0;
     if (place && c->bond.begun != 0.0) {
         double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};

@@ -19,7 +19,8 @@
  *
  * The law itself  while the order is unknown, F = k (x + H v/2) or d v, never worse than a force that is held.  Of a
  *                 spring that sees speeds it stays so where L = 0, up to k W H^2 = 1/4: it is symplectic and needs no
- *                 mass; its energy swings by (omega H/2)^2.  Likewise of a damper of z > 0.4 until its W is sure
+ *                 mass; its energy swings by (omega H/2)^2.  Likewise of one that sees the positions of bodies with
+ *                 beta = 1, semi-implicit Euler in one step, and of a damper of z > 0.4 until its W is sure
  *
  * Lag and W       bond.h, f = -F.  What the signal made is paid back: of a spring energy, of a damper an impulse
  * Model           where the lag is given or settled and the model predicts better than a free mass the motion is
@@ -38,6 +39,7 @@
 
 #define CC_AXIS_HARD 0.4          /* z before W is known, from which on the law itself acts */
 #define CC_AXIS_SYMPLECTIC 0.25   /* k W H^2 up to which a spring with L = 0 needs no W */
+#define CC_AXIS_STAGGERED 12.0    /* likewise of one that sees positions, of bodies with 1 - beta <= omega H/12 */
 #define CC_AXIS_SOFT 0.6          /* it pays back by a damper of 2 * 0.3 of the critical one at most: others swing */
 #define CC_AXIS_SHARE 0.2         /* beside it; and by that share of a damper's force */
 #define CC_AXIS_CEILING 1.2
@@ -184,7 +186,9 @@ CC_API int cc_axis_is_literal(const CcAxis *c, const CcBondOptions *o, double H)
         return 0;
     if (o->d > 0.0 && cc_bond_knows_lag(b, o))
         return b->known == 0.0 ? cc_axis_brakes_hard(c, o) : b->doubted != 0.0;
-    return cc_bond_is_literal(b, o) || (c->by_place == 0.0 && o->k * b->W * H * H <= CC_AXIS_SYMPLECTIC);
+    double stiff = o->k * b->W * H * H, off = CC_AXIS_STAGGERED * (1.0 - b->rule.beta);
+    int as_held = c->by_place == 0.0 || off * off <= stiff; /* the law at the inputs is this force, or close to it */
+    return cc_bond_is_literal(b, o) || (as_held && stiff <= CC_AXIS_SYMPLECTIC);
 }
 
 /* What the signal made, paid back: of a spring energy, of a damper an impulse. */

@@ -45,6 +45,11 @@ def spring(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
 
 
 @pytest.fixture(scope="module")
+def spring_by_place(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("TranslationalSpringByPositions", tmp_path_factory.mktemp("spring-by-place"))
+
+
+@pytest.fixture(scope="module")
 def mass(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return load_shipped("SliderMass", tmp_path_factory.mktemp("mass"))
 
@@ -190,6 +195,28 @@ def test_speeds_in_single_precision_change_no_energy(mass: Fmu, spring: Fmu, mas
             pair.step(math.pi / OMEGA / 16)
         energies.append(energy(pair) / (1 + M * v_0**2 / (K * X_0**2)))
     assert energies[1] == pytest.approx(energies[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("order", [UNKNOWN, SEQUENTIAL])
+def test_of_positions_by_semi_implicit_euler_it_is_as_right_as_the_literal_force(
+    spring_by_place: Fmu, order: int
+) -> None:
+    """One after another `hold` is the leapfrog rule then, with half the phase error of the trapezoidal rule."""
+    N, H = 16, math.pi / OMEGA / 16
+    errors: dict[int, list[float]] = {HOLD: [], AUTO: []}
+    for mode, found in errors.items():
+        for phase in (np.arange(12) + 0.37) / 12 * 2 * math.pi:
+            x, v = X_0 * math.cos(phase), -OMEGA * X_0 * math.sin(phase)
+            values = {"r.s": x, "r.v": v, "coupling.mode": mode, "coupling.order": order}
+            element, missed = Running(spring_by_place, {"k": K, "x0": 0.0, **values}), 0.0
+            for n in range(1, 20 * N + 1):
+                element.set({"r.s": x, "r.v": v})
+                element.step(H)
+                v += H * element["r.F"] / M
+                x += H * v
+                missed += (v / (OMEGA * X_0) + math.sin(phase + OMEGA * n * H)) ** 2
+            found.append(math.sqrt(missed / (20 * N)))
+    assert np.mean(errors[AUTO]) < np.mean(errors[HOLD]) + 0.02
 
 
 def test_the_literal_force_drives_it_apart(mass: Fmu, spring: Fmu) -> None:

@@ -189,7 +189,7 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     if (!o->straight) {
         double pushed[3];
         if (o->identify) {
-            cc_find_admittance(p, &seen, changed, o->inertia > 0.0);
+            cc_find_admittance(p, &seen, changed, o->lag != CC_LAG_AUTO, o->inertia > 0.0);
             cc_follow_model(p);
         }
         cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);

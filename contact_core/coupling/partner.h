@@ -294,8 +294,8 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     return 1;
 }
 
-/* Learn W from the interval; `changed`: the lag did; given: W_nn was. */
-CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int changed, int given)
+/* Learn W from the interval; `changed`: the lag did; fixed: the lag is given; given: W_nn was. */
+CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int changed, int fixed, int given)
 {
     const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
     double s[3], q[3], change[3];
@@ -320,7 +320,10 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     for (int i = 0; i < 3; i++)
         s[i] = f[i] - p->f_anchor[i], q[i] = seen->y[i] - p->y_anchor[i];
     double ss = cc_dot(s, s), sq = cc_dot(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
-    int active = ss > least * least && cc_dot(q, q) > floor * floor;
+    double friction = CC_EXCITATION * cc_max(cc_pair_norm(f), cc_pair_norm(before));
+    int rubs = fixed && p->known == 0.0 && cc_pair_norm(s) > friction; /* a body at rest that is pressed on and pushed */
+    int excited = rubs || ss > least * least;
+    int active = excited && cc_dot(q, q) > floor * floor;
     if (p->known == 0.0 && p->unanswered < CC_DOUBTED && p->driven > CC_QUIET_SHARE * cc_dot(q, q))
         active = 0; /* it may be what others do */
     if (active && p->known < 1.0 && sq > 0.0) {

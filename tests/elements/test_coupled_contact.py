@@ -760,3 +760,24 @@ def test_two_points_at_one_place_are_told_once(four: Fmu) -> None:
     assert not press([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1)])
     (told,) = press([(0.0, 0.0), (0.1, 0.2), (0.1, 0.2), (0.1, 0.2)])
     assert told.startswith("point 2 is at the same place as point 3, (0.1, 0.2, -0.0005) m: ")
+
+
+@pytest.mark.parametrize("N", [12, 20])
+@BOTH
+def test_friction_holds_a_block_at_rest_that_is_pushed(floor: Fmu, master: str, N: float) -> None:
+    """1 kg, pressed on by 80 N, in balance, pushed by 30 N against 24 N: its mass shows in the answer to the first
+    friction.  Its speed is off by what three intervals without friction make, four under Jacobi."""
+    k, push, load, mu, slope = 1e5, 30.0, 80.0, 0.3, 100.0
+    H, order = math.pi / math.sqrt(k) / N, PARALLEL if master == JACOBI else SEQUENTIAL
+    given = {"C_F": k, "C_r": 0.6, "K_fr": mu, "k_T": slope, "coupling.order": order}
+    r, v = np.array([0.0, 0.0, -load / k]), np.zeros(3)
+    contact, before = Running(floor, {**given, "point.r": r, "point.v": v}), np.array([0.0, 0.0, load])
+    for _ in range(round(N)):
+        contact.set({"point.r": r, "point.v": v})
+        contact.step(H)
+        found = contact.vector("point.f")
+        a = (before if master == JACOBI else found) + [push, 0.0, -load]
+        r, v, before = r + H * v + 0.5 * H**2 * a, v + H * a, found
+    ramp = -math.log(1 - mu * load / push) / (mu * load * slope)  # s, until the slip reaches 1/slope
+    exact = 1 / slope + (push - mu * load) * (round(N) * H - ramp)
+    assert v[0] == pytest.approx(exact, abs=(4 if master == JACOBI else 3) * mu * load * H)

@@ -141,10 +141,18 @@ CC_API CcObservation cc_observe_interval(const CcPartner *p, const double v[3])
     return seen;
 }
 
+/* The bend of the way, where it explains it better than none: forces that others hold do not bend it. */
+CC_API double cc_seen_bend(const CcPartner *p, const double r[3], const double v[3], const CcObservation *seen)
+{
+    double gap = cc_signed_gap(p, r, v);
+    return cc_abs(gap - seen->bend) < cc_abs(gap) ? seen->bend : 0.0;
+}
+
 /* Add the interval between the last sample and (r, v) to the position rule, whose beta stays. */
 CC_API void cc_sum_position_rule(CcPartner *p, const double r[3], const double v[3], const CcObservation *seen)
 {
-    double turn = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2] - seen->bend;
+    double bend = cc_seen_bend(p, r, v, seen);
+    double turn = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2] - bend;
     double speed = cc_abs(v[2]) + cc_abs(p->v[2]), least = CC_RULE_LEAST * p->H * speed;
     cc_rule_meets_gap(&p->rule, cc_gap_of(p, r, v), speed, p->H, cc_abs(r[2]));
     least = seen->unbent ? cc_abs(turn) : least;
@@ -160,7 +168,7 @@ CC_API void cc_update_noise(CcPartner *p, const double r[3], const double v[3], 
     double least = CC_ROUNDING * (now > before ? now > own ? now : own : before > own ? before : own);
     CC_UNROLL for (int i = 0; i < 3; i++)
         change += p->H * p->H * (seen->y[i] - p->y[i]) * (seen->y[i] - p->y[i]) / 6.0;
-    double gap = cc_min(cc_gap_of(p, r, v), cc_abs(cc_signed_gap(p, r, v) - seen->bend));
+    double gap = cc_signed_gap(p, r, v) - cc_seen_bend(p, r, v, seen);
     double apart = 2.0 * gap * gap / (p->H * p->H); /* v off by sigma puts the way off by sigma H / sqrt(2) */
     change = apart < change ? apart : change;
     if (seen->quiet) {

@@ -7,9 +7,6 @@
 /* a . b */
 CC_API Real cc_dot(const Real a[3], const Real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* |a| of two numbers whose squares neither overflow nor vanish. */
-CC_API double cc_pair_norm(const double a[2]) { return cc_sqrt(a[0] * a[0] + a[1] * a[1]); }
-
 /* out = a x b; out may be a or b. */
 CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])
 {

@@ -328,9 +328,10 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     for (int i = 0; i < 3; i++)
         s[i] = f[i] - p->f_anchor[i], q[i] = seen->y[i] - p->y_anchor[i];
     double ss = cc_dot(s, s), sq = cc_dot(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
-    double friction = CC_EXCITATION * cc_max(cc_pair_norm(f), cc_pair_norm(before));
-    int rubs = fixed && p->known == 0.0 && cc_pair_norm(s) > friction; /* at rest, pressed on and pushed */
-    int excited = rubs || ss > least * least;
+    double friction = cc_max(f[0] * f[0] + f[1] * f[1], before[0] * before[0] + before[1] * before[1]);
+    double rubs = s[0] * s[0] + s[1] * s[1]; /* of a body at rest that is pressed on and pushed it is all there is */
+    int shown = fixed && p->known == 0.0 && rubs > CC_EXCITATION * CC_EXCITATION * friction;
+    int excited = shown || ss > least * least;
     int active = excited && cc_dot(q, q) > floor * floor;
     if (p->known == 0.0 && p->unanswered < CC_DOUBTED && p->driven > CC_QUIET_SHARE * cc_dot(q, q))
         active = 0; /* it may be what others do */

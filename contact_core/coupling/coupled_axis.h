@@ -133,8 +133,8 @@ CC_API double cc_axis_ceiling(const CcAxis *c, const CcBondOptions *o, double v,
 
 /* 1 if the bodies have moved before the first sample, by their place or by the answer of v to the force of the start.
  * Speeds that come from a sensor, or in single precision, are rounded otherwise than those of the start: taken for an
- * answer, that would put x off by H v for good.  Masses that answer less swing in more than 440 steps per half period:
- * an interval that is missed is below 1/140 of their amplitude. */
+ * answer, that would leave x off by H v to the end of the run.  Masses that answer less swing in more than 440 steps
+ * per half period: an interval that is missed is below 1/140 of their amplitude. */
 CC_API int cc_axis_has_moved(const CcAxis *c, const CcBondOptions *o, const double *place, double v, double H)
 {
     const CcBond *b = &c->bond;

@@ -6,9 +6,9 @@
  *     Y_i - Y_i-1 = B (S_i - S_i-1) - K d_i                        K = (2 - 2 cos(Omega H))/H^2, 1/s^2
  * d_i = V_i (H_i-1 + H_i)/2 where steps differ.  K is found in flight, where S is 0, by least squares,
  *     K (D + e) = -Q,  D = sum 0.98^n d d',  Q = sum 0.98^n q d',  q = Y_i - Y_i-1,  e what rounding and noise can be
- * not in contact: a linear law changes S by d as well, and the one could not be told from the other.  It is used once
- * it has predicted q in flight, from 1 % of its squares, and as long as it leaves less of the motion in contact than
- * K = 0 does.  The rate without what the springs did since the flight,
+ * not in contact, where a linear law changes S by d as well, and K would hold a part of that.  It is used once it has
+ * left less than 1 % of the squares of q in flight that it was to predict, until a contact leaves less with K = 0.  The
+ * rate without what the springs did since the flight,
  *     Y + K sum d
  * is that of the same body without them: what mobility.h asks for. */
 #ifndef CC_FLIGHT_H

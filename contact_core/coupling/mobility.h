@@ -15,7 +15,7 @@
  * is taken off Y (flight.h).  What others do to it averages out; a q that differs from B s by more than B s itself is
  * theirs, w = |B s|^2/|q - B s|^2.
  *
- * Where V does not explain the velocities the points belong to more bodies than one: then each is on its own, for good.
+ * Where V does not explain the velocities the points are of several bodies: each is treated alone from then on.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
  * the same.
  *

@@ -758,8 +758,8 @@ def test_two_points_at_one_place_are_told_once(four: Fmu) -> None:
         return said(contact, "at the same place")
 
     assert not press([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1)])
-    (told,) = press([(0.0, 0.0), (0.1, 0.2), (0.1, 0.2), (0.1, 0.2)])
-    assert told.startswith("point 2 is at the same place as point 3, (0.1, 0.2, -0.0005) m: ")
+    (text,) = press([(0.0, 0.0), (0.1, 0.2), (0.1, 0.2), (0.1, 0.2)])
+    assert text.startswith("point 2 is at the same place as point 3, (0.1, 0.2, -0.0005) m: ")
 
 
 @pytest.mark.parametrize("N", [12, 20])

@@ -18,14 +18,7 @@ HOLD, AUTO = 1, 5
 UNKNOWN, SEQUENTIAL, PARALLEL = 1, 2, 3
 MASTERS = pytest.mark.parametrize("parallel", [False, True], ids=["gauss_seidel", "jacobi"])
 STIFFNESS, MASS, TURNED, ARMS, GRAVITY = 1e6, 2.0, 0.06, np.array([0.3, -0.3]), 9.81
-FLOOR = """
-element = "point_surface"
-[surface]
-kind = "plane"
-[structure]
-coupling = true
-points = 2
-"""
+FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\ncoupling = true\npoints = 2\n'
 
 
 @pytest.fixture(scope="module")

@@ -172,7 +172,7 @@ def test_of_speeds_alone_the_law_itself_is_right_under_gauss_seidel(mass: Fmu, s
 
 @pytest.mark.parametrize("seen", [0.3 * (1 + 1e-7), 0.3 - 1e-6])
 def test_the_rounding_of_a_sensor_is_no_interval_before_the_first_sample(spring: Fmu, seen: float) -> None:
-    """As one it would put the deformation off by H v for good; an answer to the force of the start is one."""
+    """An interval there would leave the deformation off by H v; an answer to the force of the start is one."""
     v_0, H = 0.3, 0.3 / OMEGA
     answered = v_0 - H * K * X_0 / M
     for v, expected in ((seen, X_0), (answered, X_0 + H * (v_0 + answered) / 2)):

@@ -26,8 +26,8 @@
  * The twice comes in over ten intervals, for in an impact it lets the points sink deeper.  What is stored there was not
  * received, and is not given back (step 5 of coupling.h).
  *
- * Springs that hold the body change A by -K H V from one interval to the next (flight.h): they are no others, and the
- * forces are found for an A that goes on changing so.
+ * Springs that hold the body change A by -K H V from one interval to the next, and a load of one frequency by its rho
+ * (flight.h): they are no others, and the forces are found for an A that goes on changing so.
  *
  * Lag: by all wrenches at once (wrench_lag.h).
  *
@@ -100,15 +100,15 @@ CC_API double cc_joint_interval(int n, const CcCoupling c[])
     return H;
 }
 
-/* How the way of a port bends in the interval H that ended with the twist V: by the springs, in flight by all there
- * is, of which the first interval shows nothing. */
+/* How the way of a port bends in the interval H that ended with the twist V: by the springs or the load, in flight
+ * by all there is, of which the first interval shows nothing. */
 CC_API void cc_joint_bend(CcMobility *m, const CcPartner *p, const CcPlace *at, const double V[6], double H,
                           CcObservation *seen)
 {
     double d[6], pull[6], change[3];
     for (int i = 0; i < 6; i++)
         d[i] = 0.5 * H * (m->V[i] + V[i]);
-    cc_flight_pull(&m->flight, d, pull);
+    cc_flight_change(&m->flight, d, 1, pull);
     cc_motion_at(at, pull, change);
     if (m->flight.used == 0.0)
         change[2] = seen->quiet && m->anchored != 0.0 ? seen->y[2] - p->y[2] : 0.0;
@@ -153,7 +153,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         Y[i] = (V[i] - m->V[i]) / H;
     int without = m->flight.used == 0.0;
     cc_pass_flight(&m->flight, m->V, Y, H, &seen, m->Y, free);
-    if (without && m->flight.used != 0.0) /* what was not explained were springs */
+    if (without && m->flight.used != 0.0) /* what was not explained is now */
         m->others = m->open[0] = m->open[1] = m->lag.quiet_changes = 0.0;
     int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, o->lag != CC_LAG_AUTO);
     int changed = better != lag;
@@ -299,14 +299,14 @@ CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcPort port[
     }
 }
 
-/* Add what springs change in the interval H that begins with V to its free acceleration. */
+/* Add what springs or a load change in the interval H that begins with V to its free acceleration. */
 CC_API void cc_joint_pull(CcMobility *m, int n, CcCoupling c[], const CcPort port[], const double V[6], double H)
 {
     double d[6], change[6], y[3];
     if (m->flight.used == 0.0)
         return;
     cc_flight_way(&m->flight, V, H, d);
-    cc_flight_pull(&m->flight, d, change);
+    cc_flight_change(&m->flight, d, 1, change);
     for (int i = 0; i < n; i++) {
         cc_motion_at(&port[i].place, change, y);
         for (int k = 0; k < 3; k++)
@@ -314,15 +314,15 @@ CC_API void cc_joint_pull(CcMobility *m, int n, CcCoupling c[], const CcPort por
     }
 }
 
-/* The intervals until the force acts: their rates, as twists, by the wrenches that were given and what springs change
- * meanwhile, the newest first; and that change in the interval on which it acts. */
+/* The intervals until the force acts: their rates, as twists, by the wrenches that were given and what springs or a
+ * load change meanwhile, the newest first; and that change in the interval on which it acts. */
 CC_API void cc_joint_ahead(CcMobility *m, int lag, const double V[6], double H, double pushed[CC_LAGS - 1][6],
                            double change[6])
 {
     double way[6], pull[6], rate[6];
     cc_times_six(m->B, m->S[lag], rate);
     cc_flight_way(&m->flight, V, H, way);
-    cc_flight_pull(&m->flight, way, pull);
+    cc_flight_change(&m->flight, way, 1, pull);
     for (int i = 0; i < 6; i++)
         rate[i] = m->flight.Y[i] - rate[i] + pull[i], change[i] = 0.0;
     for (int k = CC_LAGS - 2; k >= 0; k--) {
@@ -333,7 +333,7 @@ CC_API void cc_joint_ahead(CcMobility *m, int lag, const double V[6], double H, 
             pushed[k][i] += change[i];
             way[i] += H * H * (rate[i] + pushed[k][i]);
         }
-        cc_flight_pull(&m->flight, way, pull);
+        cc_flight_change(&m->flight, way, lag - k + 1, pull);
         for (int i = 0; i < 6; i++)
             change[i] += pull[i];
     }

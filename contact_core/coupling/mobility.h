@@ -11,9 +11,9 @@
  *     E = (C - B A)(A + e)^-1,  P = A (A + e)^-1              e as in admittance.h
  *     B += E + E' - (P E + E' P)/2
  * which is symmetric, answers what was seen as it was seen (P = 1), and leaves the rest (P = 0): rotation about the
- * line of two points is neither seen nor needed.  e grows while B would not be positive.  What springs do to the body
- * is taken off Y (flight.h).  What others do to it averages out; a q that differs from B s by more than B s itself is
- * theirs, w = |B s|^2/|q - B s|^2.
+ * line of two points is neither seen nor needed.  e grows while B would not be positive.  What springs and loads of one
+ * frequency do to the body is taken off Y (flight.h).  What others do to it averages out; a q that differs from B s by
+ * more than B s itself is theirs, w = |B s|^2/|q - B s|^2.
  *
  * Where V does not explain the velocities the points are of several bodies: each is treated alone from then on.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
@@ -48,7 +48,7 @@ typedef struct {
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     double begun CC_IN(0, 1), loose;
-    double V[6], Y[6];                 /* twist of the last sample, its rate over the last interval without springs */
+    double V[6], Y[6];                 /* twist of the last sample, its rate over the last interval without those */
     double S[CC_KEPT_FORCES][6];       /* wrenches given, the newest first */
     double B[6][6], known CC_IN(0, 1), unanswered CC_FROM(0), count;
     double anchored CC_IN(0, 1), S_anchor[6], Y_anchor[6], largest; /* 1 once there is an anchor */

@@ -1,4 +1,5 @@
-"""What springs do to a body of several points, found in flight: against the matrix exponential of its motion."""
+"""What springs and loads do to a body of several points, found in flight: against the matrix exponential of its motion
+and the integral of the load."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from tests.contact_core.hosted import load_c
 
 Array = NDArray[np.float64]
 H = 1e-3
+FREE, ON_SPRINGS, VIBRATED = 0.0, 1.0, 2.0
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def test_a_flight_shows_the_springs(library: ctypes.CDLL, fastest: float, flight
     used, K, rates = flown(library, np.array([*V, body.v]), np.full(flight + 20, H), np.arange(flight + 20) < flight)
     root = sqrtm(body.square)
     expected = (2 * np.eye(6) - 2 * cosm(root * H)) / H**2
-    assert used == 1.0
+    assert used == ON_SPRINGS
     assert np.linalg.norm(K - expected) < 1e-3 * np.linalg.norm(expected)
     B = np.linalg.solve(root, sinm(root * H)) @ np.linalg.inv(body.M) / H
     answers, springs = np.diff(wrenches, axis=0)[flight:] @ B.T, np.array(V[flight + 1 :]) @ expected.T * H
@@ -81,20 +83,56 @@ def test_steps_may_differ(library: ctypes.CDLL) -> None:
     used, K, _ = flown(library, np.array(V), steps, np.ones(60))
     rates = np.diff(V, axis=0) / steps[:, None]
     changes, ways = np.diff(rates, axis=0), np.array(V)[1:-1] * (0.5 * (steps[1:] + steps[:-1]))[:, None]
-    assert used == 1.0
+    assert used == ON_SPRINGS
     assert np.linalg.norm(changes + ways @ K.T) < 0.1 * np.linalg.norm(changes)
 
 
 def test_a_free_body_has_no_springs(library: ctypes.CDLL) -> None:
     """Its rate is constant, up to rounding."""
     fall = np.arange(21)[:, None] * H * np.array([0.0, 0.0, -9.81, 0.0, 0.0, 0.0]) + np.arange(6)
-    assert flown(library, fall, np.full(20, H), np.ones(20))[0] == 0.0
+    assert flown(library, fall, np.full(20, H), np.ones(20))[0] == FREE
+
+
+def vibrated(samples: int, period: float, decay: float = 0.0) -> Array:
+    """Speeds of a body that falls and turns, at the beginnings of intervals, under a load of one frequency in a random
+    direction: the integral of exp(-decay t) sin(omega t), the period in intervals."""
+    t, omega = H * np.arange(samples + 1), 2 * np.pi / (period * H)
+    whole = (omega - np.exp(-decay * t) * (decay * np.sin(omega * t) + omega * np.cos(omega * t))) / (
+        decay**2 + omega**2
+    )
+    direction = np.random.default_rng(7).standard_normal(6)
+    return np.arange(6) + t[:, None] * np.array([0, 0, -9.81, 0, 0, 0]) + 50.0 * whole[:, None] * direction
+
+
+@pytest.mark.parametrize("period", [5.0, 8.0, 20.0])
+def test_a_flight_shows_a_load_of_one_frequency(library: ctypes.CDLL, period: float) -> None:
+    """After a flight of ten intervals the rate without the load changes in contact by the wrenches alone."""
+    rng, flight, contact = np.random.default_rng(8), 10, 25
+    V, quiet = vibrated(flight + contact, period), np.arange(flight + contact) < flight
+    answers = rng.standard_normal((contact, 6))  # to the wrenches of each interval of contact
+    V[flight + 1 :] += H * np.cumsum(answers, axis=0)
+    used, _, rates = flown(library, V, np.full(flight + contact, H), quiet)
+    assert used == VIBRATED
+    load = np.diff(np.diff(vibrated(flight + contact, period), axis=0), axis=0) / H
+    assert np.linalg.norm(np.diff(rates[flight:], axis=0) - np.diff(answers, axis=0)) < 1e-6 * np.linalg.norm(load)
+
+
+@pytest.mark.parametrize("decay", [0.02, 0.06])
+def test_what_fades_is_no_load_of_one_frequency(library: ctypes.CDLL, decay: float) -> None:
+    """As what a damped spring does: it would not go on in a contact."""
+    assert flown(library, vibrated(20, 8.0, decay / H), np.full(20, H), np.ones(20))[0] != VIBRATED
+
+
+def test_a_load_of_one_frequency_is_lost_where_steps_differ(library: ctypes.CDLL) -> None:
+    steps = np.full(20, H)
+    steps[15] = 0.9 * H
+    assert flown(library, vibrated(20, 8.0), steps, np.ones(20))[0] == FREE
 
 
 def test_what_does_not_follow_the_motion_is_no_spring(library: ctypes.CDLL) -> None:
-    """A load at random: no K predicts it."""
+    """A load at random: neither K nor a frequency predicts it."""
     V = np.cumsum(np.random.default_rng(5).standard_normal((61, 6)), axis=0)
-    assert flown(library, V, np.full(60, H), np.ones(60))[0] == 0.0
+    assert flown(library, V, np.full(60, H), np.ones(60))[0] == FREE
 
 
 @pytest.mark.parametrize(("held", "dropped"), [(False, True), (True, False)])

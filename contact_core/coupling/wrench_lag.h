@@ -8,6 +8,9 @@
  *     exact          rest_L = sum 0.9^n q q - tr C A^-1 C', A = sum 0.9^n s s', C = sum 0.9^n q s', what no B at all
  *                    explains, is 1e-6 of that of the present lag, of more intervals than S has directions.  Bodies
  *                    on one another, which others move, do not meet that by chance.
+ *     gives way      sum 0.9^n s_L q, the trace of C, is positive, for B is; with the present lag it is as negative.
+ *                    A load that shakes the body hides B, and a force that acts earlier than is assumed is in turn too
+ *                    large and too small.
  *     ports          the fits of the ports on their own (partner.h), in two intervals in a row. */
 #ifndef CC_WRENCH_LAG_H
 #define CC_WRENCH_LAG_H
@@ -18,6 +21,8 @@
 #define CC_LIGHTEST 3.0            /* times the W assumed at first: most that a body answers */
 #define CC_WRENCHES_EXACT 1e-6     /* rest of an exact lag over that of the present one */
 #define CC_WRENCHES_OPEN 1e-3      /* share of sum q q that the present lag leaves at least, for another one */
+#define CC_GIVES_WAY 0.5           /* of |s_L| |q|: what a body gives way by, and goes against the present lag by, */
+#define CC_GIVES_WAY_SAMPLES 6.0   /* after more intervals than this */
 #define CC_WRENCH_DIRECTION 1e-10  /* of the trace of A: smaller pivots are rounding */
 
 /* Sums over intervals, fading: A, C, of q q; and how many there are. */
@@ -96,6 +101,24 @@ CC_API int cc_exact_lag(const CcWrenchLag *l, int now, double least)
     return exact && rest[now] > CC_WRENCHES_OPEN * l->of[now].qq && rest[now] > least * least ? best : now;
 }
 
+/* The lag by which the body gives way, where it goes against the forces of the present one; `now` if there is none. */
+CC_API int cc_passive_lag(const CcWrenchLag *l, int now, double least)
+{
+    double given[CC_LAGS];
+    for (int L = 0; L < CC_LAGS; L++) {
+        const CcWrenchSums *of = l->of + L;
+        double ss = 0.0, qs = 0.0;
+        for (int i = 0; i < 6; i++)
+            ss += of->ss[i][i], qs += of->qs[i][i];
+        given[L] = ss > 0.0 && of->qq > 0.0 ? qs / cc_sqrt(ss * of->qq) : 0.0;
+    }
+    int best = now;
+    for (int L = 0; L < CC_LAGS; L++)
+        best = given[L] > given[best] ? L : best;
+    int against = given[now] < -CC_GIVES_WAY && given[best] > CC_GIVES_WAY;
+    return against && l->of[now].samples > CC_GIVES_WAY_SAMPLES && l->of[now].qq > least * least ? best : now;
+}
+
 /* The lag to go on with after one more interval, `now` if it is given; fits: of the ports, W: largest one assumed,
  * 0 where B is learned. */
 CC_API int cc_lag_by_wrenches(CcWrenchLag *l, double S[CC_KEPT_FORCES][6], int now, const CcTwistChange *seen,
@@ -118,6 +141,8 @@ CC_API int cc_lag_by_wrenches(CcWrenchLag *l, double S[CC_KEPT_FORCES][6], int n
             better = cc_lag_by_first_answer(S, now, seen->q, CC_LIGHTEST * W);
         if (better == now)
             better = cc_exact_lag(l, now, seen->least);
+        if (better == now)
+            better = cc_passive_lag(l, now, seen->least);
     }
     l->confirmed = better == now ? l->confirmed : 0.0;
     return better;

@@ -218,3 +218,28 @@ def knocked(floor: Fmu, N: float, parallel: bool, order: int, start: float, w: f
                 return energies
         flew = flies
     raise AssertionError(f"only {len(energies)} flights")
+
+
+@pytest.mark.parametrize("N", [6.3, 12, 20])
+@pytest.mark.parametrize("samples", [8, 30])
+@MASTERS
+def test_a_rod_at_rest_that_is_shaken_finds_the_order(floor: Fmu, parallel: bool, samples: int, N: float) -> None:
+    """By a load of 30 % of its weight that begins with the run, so many samples a period: within two periods of the
+    undamped contact.  With the wrong order the force is 0 and twice the weight in turn."""
+    H = math.pi / math.sqrt(2 * STIFFNESS / MASS) / N
+    weight = MASS * GRAVITY
+    contact = Running(floor, {"C_r": 0.5})
+    r, v, found = np.array([-weight / 2 / STIFFNESS, 0.0]), np.zeros(2), np.full(2, weight / 2)
+    lags = []
+    for k in range(200):
+        before = found
+        for i, arm in enumerate(ARMS, start=1):
+            contact.set({f"point[{i}].r": (arm, 0, r[0] + arm * r[1]), f"point[{i}].v": (0, 0, v[0] + arm * v[1])})
+        contact.step(H)
+        found = np.array([contact.vector(f"point[{i}].f")[2] for i in (1, 2)])
+        acts = before if parallel else found
+        load = 0.3 * weight * math.sin(2 * math.pi * (k + 0.5) / samples) * np.array([1.0, 0.1])
+        a = (np.array([acts.sum(), acts @ ARMS]) + load) / [MASS, TURNED] - [GRAVITY, 0.0]
+        r, v = r + H * v + 0.5 * H**2 * a, v + H * a
+        lags.append(contact["coupling.lag[1]"])
+    assert set(lags[math.ceil(4 * N) :]) == {1 if parallel else 0}

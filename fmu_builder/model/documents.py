@@ -99,12 +99,22 @@ class Document(TableModel):
         for key, value in _given(self).items():
             if value is not None and key != "name":
                 tables[key] = _plain(value, folder, inner, f"{self._file()}: {key}")
+        for key in ("parts", "slaves"):
+            if isinstance(tables.get(key), dict):
+                tables[key] = _in_order(tables[key])
         for part, value in (getattr(self, "parts", None) or getattr(self, "slaves", None) or {}).items():
             recipe = value.get("recipe") if isinstance(value, dict) else getattr(value, "recipe", value)
             if isinstance(recipe, str) and folder / f"{recipe.removesuffix('.toml')}.toml" in inner:
                 what = f"'{recipe}' is a document of another part as well; give that a name of its own"
                 raise InputError(Problem(f"{self._file()}: {part}", what))
         return {folder / self._file(): tomli_w.dumps(tables)} | inner
+
+
+def _in_order(members: Tables) -> Tables:
+    """Parts or slaves, all as tables if one is: TOML has the tables after what is given by its name alone."""
+    if not any(isinstance(one, dict) for one in members.values()):
+        return members
+    return {name: {"recipe": one} if isinstance(one, str) else one for name, one in members.items()}
 
 
 def _given(model: BaseModel) -> dict[str, object]:

@@ -147,6 +147,15 @@ def test_a_document_inside_a_document_is_a_file_of_its_own_name() -> None:
         twice.save()
 
 
+def test_parts_and_slaves_keep_their_order_however_each_is_written() -> None:
+    """Gauss-Seidel steps the slaves as they are listed."""
+    floor = FLOOR.model_copy(update={"name": "Plate"})
+    members = {"b": Part(recipe="PointMass", start={"m": 2}), "d": floor, "a": "PointMass", "c": Part(recipe=FLOOR)}
+    for system, table in ((Assembly(parts=members), "parts"), (DROP.model_copy(update={"slaves": members}), "slaves")):
+        written = system.save(table)
+        assert list(tomllib.loads(written.read_text(encoding="utf-8"))[table]) == ["b", "d", "a", "c"]
+
+
 def test_all_faults_of_documents_are_those_of_files() -> None:
     wrong = DROP.model_copy(
         update={

@@ -12,7 +12,9 @@
  * Two forces in different directions determine the answer in their plane, slip by the normal force included; forces
  * along one line leave the rest as it was.  Where that gives no positive W the tangential entries of W_0 are too small
  * for the coupling c = W_xn that is seen: a rigid body in the plane has (W_xx - 1/m)(W_nn - 1/m) = c^2, amid its range
- * W_xx = W_nn/2 + 2 c^2/W_nn.  Where that is not enough e grows.
+ * W_xx = W_nn/2 + 2 c^2/W_nn.  Where that is not enough e grows.  Friction that slides is proportional to the normal
+ * force, so the forces are nearly along one line, and what others do to the body meanwhile looks like an answer to the
+ * little that is off it: of any size, in fine steps.  So W_xx <= 30 W_nn.
  *
  * Sources: symmetric Procrustes problem: Higham, BIT 28 (1988) 133; admittance of a rigid body: Stronge, Impact
  * Mechanics (2018), 3. */
@@ -31,6 +33,7 @@
 #define CC_LEAST_ANGLE 0.02      /* of W_xx W_nn: least W_xx W_nn - c^2, and */
 #define CC_LEAST_VOLUME 1e-3     /* of the product of the diagonal: least determinant */
 #define CC_MOST_WEIGHINGS 24     /* times that e grows tenfold */
+#define CC_MOST_TANGENT 30.0     /* most W_xx / W_nn: of an arm of 5.4 radii of gyration */
 
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
@@ -61,6 +64,16 @@ CC_API int cc_is_admittance(double W[3][3])
                   + W[0][2] * (W[0][1] * W[1][2] - W[1][1] * W[0][2]);
     return W[2][2] > 0.0 && W[2][2] < CC_MOST_ADMITTANCE && minor > CC_LEAST_ANGLE * W[1][1] * W[2][2]
         && other > CC_LEAST_ANGLE * W[0][0] * W[2][2] && volume > CC_LEAST_VOLUME * W[0][0] * W[1][1] * W[2][2];
+}
+
+/* The tangential entries within the range of bodies; a W that is positive stays so. */
+CC_API void cc_limit_admittance(double W[3][3])
+{
+    for (int i = 0; i < 2; i++) {
+        double most = CC_MOST_TANGENT * W[2][2], scale = W[i][i] > most ? cc_sqrt(most / W[i][i]) : 1.0;
+        for (int j = 0; j < 3; j++)
+            W[i][j] *= scale, W[j][i] *= scale;
+    }
 }
 
 /* The least squares by the six entries of W. */
@@ -115,6 +128,7 @@ CC_API void cc_learn_admittance(CcSecants *secants, const double s[3], const dou
         *secants = (CcSecants){.left = 0.0};
         return;
     }
+    cc_limit_admittance(found);
     __builtin_memcpy(W, found, sizeof found);
     cc_apply_admittance(W, s, answer);
     secants->left *= CC_SECANT_FORGETS;

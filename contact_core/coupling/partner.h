@@ -373,6 +373,7 @@ CC_API void cc_follow_model(CcPartner *p)
     double scale = cc_sqrt(W / p->W[2][2]);
     for (int i = 0; i < 3; i++)
         p->W[i][2] *= scale, p->W[2][i] *= scale;
+    cc_limit_admittance(p->W);
     p->known = p->known > 0.0 ? p->known : CC_ASSUMED;
 }
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -506,6 +507,46 @@ def test_a_step_that_tends_to_0_gives_the_law(library: ctypes.CDLL, lag: int) ->
         exact, found = (f[:, [0, 2]] for f in (law.force(r, v), port.force(r, v, H)))
         errors.append(np.abs(found / exact - 1).max())
     assert errors[-1] < 1e-2 and errors[-2] / errors[-1] == pytest.approx(4.0, rel=0.05), errors
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize(
+    ("law", "k", "start", "H", "steps"),
+    [
+        (Law(C=1.07e4, C_r=0.38, k_D=100.0, K_fr=0.093), 8280.0, (8.3e-4, 1.67e-4, 0.19), 5.07e-4, 383),
+        (Law(C=2.08e4, C_r=0.86, k_D=100.0, K_fr=0.132), 10400.0, (-7.6e-4, 1.47e-4, 0.086), 1.814e-3, 78),
+    ],
+)
+def test_friction_beside_a_spring_is_nearer_to_the_law_than_a_held_one(
+    library: ctypes.CDLL, master: int, law: Law, k: float, start: tuple[float, float, float], H: float, steps: int
+) -> None:
+    """1 kg swings sideways on a spring and drops on a rough floor: 60 and 12 steps a contact, order given and not."""
+    fine = 64
+    exact = sideways_energy(law.force, k, start, H / fine, fine * steps, GAUSS_SEIDEL)
+    held = np.abs(sideways_energy(law.force, k, start, H, steps, master) - exact).mean()
+    for lag in (master, AUTO):
+        found = sideways_energy(partial(Port(library, law, lag).force, H=H), k, start, H, steps, master)
+        assert np.abs(found - exact).mean() < 0.5 * held
+
+
+def sideways_energy(
+    force: Callable[[Array, Array], Array], k: float, start: tuple[float, float, float], H: float, steps: int,
+    master: int,
+) -> Array:  # fmt: skip
+    """Of 1 kg on a spring along y, J, after steps under the force of a floor; the spring is not held."""
+    r, v, f = np.zeros((15, 3)), np.zeros((15, 3)), np.zeros((15, 3))
+    r[:, 1], r[:, 2], v[:, 1] = start[0], start[1] * (1 + 0.2 * PHASES), start[2]
+    omega = math.sqrt(k)
+    C, S = math.cos(omega * H), math.sin(omega * H)
+    for _ in range(steps):
+        before, f = f, force(r, v)
+        acting = before if master == JACOBI else f
+        y = r[:, 1] - acting[:, 1] / k
+        r[:, 1], v[:, 1] = acting[:, 1] / k + C * y + S / omega * v[:, 1], C * v[:, 1] - omega * S * y
+        a = acting[:, 2] - G
+        r[:, 2] += H * v[:, 2] + 0.5 * H**2 * a
+        v[:, 2] += H * a
+    return 0.5 * v[:, 1] ** 2 + 0.5 * k * r[:, 1] ** 2
 
 
 def test_the_mass_is_known_one_answer_after_the_first_force(library: ctypes.CDLL) -> None:

@@ -12,7 +12,6 @@ import math
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,24 +21,15 @@ from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 from scipy.special import airy, ellipe
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import grid, reference, write_references
 from fmu_builder.paths import load_module, shipped
 
 Array = NDArray[np.float64]
 
 
 point_surface = load_module(shipped("elements") / "point_surface" / "cases" / "references.py")
-G, grid, effective_restitution = point_surface.G, point_surface.grid, point_surface.effective_restitution
-
-
-def trace(
-    case: str, formula: str, time: Array, columns: dict[str, tuple[Array, str]], events: dict[str, float] | None = None
-) -> Trace:
-    """`columns` holds values and unit by name."""
-    values = np.column_stack([value for value, _ in columns.values()]) if columns else np.zeros((len(time), 0))
-    units = {name: unit for name, (_, unit) in columns.items()}
-    provenance = {"case": case, "formula": formula, "script": "references.py"}
-    return Trace(time, tuple(columns), values, units, events or {}, provenance)
+G, effective_restitution = point_surface.G, point_surface.effective_restitution
 
 
 def renamed(source: Trace, case: str, names: dict[str, str], events: dict[str, float]) -> Trace:
@@ -75,7 +65,7 @@ def ball_touches() -> Trace:
         "ball.floor.contact_time": (np.clip(t - t_0, 0.0, t_c), "s"),
     }
     events = {"ball.floor.touch[1]": t_0, "ball.floor.duration[1]": t_c, "ball.floor.restitution[1]": 1.0}
-    return trace("ball_touches", "z = -v0/w sin(w t), t_c = pi/w", t, columns, events)
+    return reference("ball_touches", "z = -v0/w sin(w t), t_c = pi/w", t, columns, events)
 
 
 def ball_drops() -> Trace:
@@ -89,7 +79,7 @@ def _rebound(case: str, stop: float, e: float, v_0: float, **more: float) -> Tra
     """A ball that comes at v0 from 1 mm and leaves at e v0: m = 1 kg, no gravity."""
     events = {"restitution[1]": e, "impulse[1]": (1 + e) * v_0, "touch[1]": 1e-3 / v_0, "contact_count": 1.0, **more}
     time = np.array([0.0, stop])
-    return trace(case, point_surface._BALANCE, time, {}, {f"ball.floor.{n}": v for n, v in events.items()})
+    return reference(case, point_surface._BALANCE, time, {}, {f"ball.floor.{n}": v for n, v in events.items()})
 
 
 def ball_rebounds() -> Trace:
@@ -125,7 +115,7 @@ def ball_rebounds_saturated() -> Trace:
     events = {"restitution[1]": c_r, "touch[1]": t_0, "duration[1]": t_2 - t_0, "impulse[1]": 1 + c_r}
     formula = "h_max = v0 sqrt(m Delta/k), t_c = pi/2 sqrt(m Delta/k) (1 + 1/C_r)"
     named = {f"ball.floor.{n}": x for n, x in events.items()}
-    return trace("ball_rebounds_saturated", formula, t, columns, named)
+    return reference("ball_rebounds_saturated", formula, t, columns, named)
 
 
 def bodies_collide() -> Trace:
@@ -135,7 +125,7 @@ def bodies_collide() -> Trace:
     e = effective_restitution(0.5, 0.5, 100.0, v)
     events = {"touch[1]": 1e-3, "restitution[1]": e, "impulse[1]": m_1 * m_2 / (m_1 + m_2) * (1 + e) * v}
     named = {f"bodies.contact.{n}": x for n, x in events.items()}
-    return trace("bodies_collide", "J = m_1 m_2/(m_1 + m_2) (1 + e) v", np.array([0.0, 0.03]), {}, named)
+    return reference("bodies_collide", "J = m_1 m_2/(m_1 + m_2) (1 + e) v", np.array([0.0, 0.03]), {}, named)
 
 
 # ---- rest and friction -----------------------------------------------------------------------------------------------
@@ -187,7 +177,7 @@ def block_creeps() -> Trace:
         "block.velocity[1]": (v_x, "m/s"),
         "block.velocity[3]": (v_z, "m/s"),
     }
-    return trace("block_creeps", "m x'' = m g + N n - mu N k_T v_t, DOP853 at rtol 1e-13", t, columns)
+    return reference("block_creeps", "m x'' = m g + N n - mu N k_T v_t, DOP853 at rtol 1e-13", t, columns)
 
 
 # ---- many contacts ---------------------------------------------------------------------------------------------------
@@ -241,7 +231,7 @@ def ball_bounces() -> Trace:
     (z, v), touches, _ = bounces(t, 1.0)
     columns = {"ball.height": (z, "m"), "ball.velocity": (v, "m/s")}
     events = {"ball.floor.contact_count": float(len(touches))}
-    return trace("ball_bounces", "m z'' = k h (1 + d(h')) - m g, DOP853 at rtol 1e-13", t, columns, events)
+    return reference("ball_bounces", "m z'' = k h (1 + d(h')) - m g, DOP853 at rtol 1e-13", t, columns, events)
 
 
 # ---- friction with memory --------------------------------------------------------------------------------------------
@@ -257,7 +247,7 @@ def on_the_slope(case: str, formula: str, t: Array, along: Array, deflection: Ar
         "block.position[3]": (-along * math.sin(th) - depth * math.cos(th), "m"),
         "block.plate.deflection[1]": (deflection, "m"),
     }
-    return trace(case, formula, t, columns)
+    return reference(case, formula, t, columns)
 
 
 def block_stays() -> Trace:
@@ -288,7 +278,7 @@ def block_slides_and_sticks() -> Trace:
     t = grid(0.36, 1e-3)
     x, v, z = point_surface.slide_and_stick(t, 1.0)
     columns = {"block.position[1]": (x, "m"), "block.velocity[1]": (v, "m/s"), "block.plate.deflection[1]": (z, "m")}
-    return trace("block_slides_and_sticks", "v = v0 - mu g t, then m z'' + c z' + k z = 0", t, columns)
+    return reference("block_slides_and_sticks", "v = v0 - mu g t, then m z'' + c z' + k z = 0", t, columns)
 
 
 def block_is_turned() -> Trace:
@@ -309,7 +299,7 @@ def block_is_turned() -> Trace:
         "block.velocity[2]": (velocity.imag, "m/s"),
         "block.plate.deflection[1]": ((s - s_0).real, "m"),
     }
-    return trace("block_is_turned", "m (s'' + 2 i w s' - w^2 s) = -k (s - s_0) - c s'", t, columns)
+    return reference("block_is_turned", "m (s'' + 2 i w s' - w^2 s) = -k (s - s_0) - c s'", t, columns)
 
 
 def block_creeps_by_sine() -> Trace:
@@ -325,7 +315,7 @@ def block_creeps_by_sine() -> Trace:
 
     x = solve_ivp(lambda time, _: [float(speed(time))], (0.0, t[-1]), [0.0], "DOP853", rtol=1e-13, atol=1e-18, t_eval=t)
     columns = {"block.position": (x.y[0], "m"), "block.velocity": (speed(t), "m/s")}
-    return trace("block_creeps_by_sine", "v = 2/(pi k_T) atan(sqrt(a/b) tanh(pi k_T/2 sqrt(a b) t))", t, columns)
+    return reference("block_creeps_by_sine", "v = 2/(pi k_T) atan(sqrt(a/b) tanh(pi k_T/2 sqrt(a b) t))", t, columns)
 
 
 def block_sticks_and_slips() -> Trace:
@@ -368,7 +358,9 @@ def block_sticks_and_slips() -> Trace:
         "belt.velocity": (found[:, 1], "m/s"),
         "belt.belt.deflection[1]": (found[:, 2], "m"),
     }
-    return trace("block_sticks_and_slips", "m v' = -k x - F, z' = (F - k_B z)/c_B, DOP853 at rtol 1e-13", t, columns)
+    return reference(
+        "block_sticks_and_slips", "m v' = -k x - F, z' = (F - k_B z)/c_B, DOP853 at rtol 1e-13", t, columns
+    )
 
 
 # ---- torsion springs -------------------------------------------------------------------------------------------------
@@ -384,7 +376,7 @@ def inertia_swings() -> Trace:
         "pendulum.velocity": (-theta_0 * w * np.sin(w * t), "rad/s"),
         "pendulum.torque": (k * theta, "N.m"),
     }
-    return trace("inertia_swings", "theta = theta0 cos(w t), w = sqrt(k/J), t = k theta", t, columns)
+    return reference("inertia_swings", "theta = theta0 cos(w t), w = sqrt(k/J), t = k theta", t, columns)
 
 
 def inertias_swing() -> Trace:
@@ -399,7 +391,7 @@ def inertias_swing() -> Trace:
         "inertias.second_velocity": (-j_1 / (j_1 + j_2) * rate, "rad/s"),
         "inertias.torque": (k * theta, "N.m"),
     }
-    return trace("inertias_swing", "theta = theta0 cos(w t), w = sqrt(k (1/J_1 + 1/J_2)), t = k theta", t, columns)
+    return reference("inertias_swing", "theta = theta0 cos(w t), w = sqrt(k (1/J_1 + 1/J_2)), t = k theta", t, columns)
 
 
 # ---- a spring between two points -------------------------------------------------------------------------------------
@@ -414,7 +406,7 @@ def mass_orbits_on_spring() -> Trace:
     columns = {f"mass.position[{i + 1}]": (r[:, i], "m") for i in range(3)}
     columns |= {f"mass.velocity[{i + 1}]": (v[:, i], "m/s") for i in range(2)}
     columns["mass.spring.F"] = (k * np.linalg.norm(r, axis=1), "N")
-    return trace("mass_orbits_on_spring", "r = r0 cos(w t) + v0/w sin(w t), w = sqrt(k/m)", t, columns)
+    return reference("mass_orbits_on_spring", "r = r0 cos(w t) + v0/w sin(w t), w = sqrt(k/m)", t, columns)
 
 
 def spring_pendulum_rings() -> Trace:
@@ -434,7 +426,7 @@ def spring_pendulum_rings() -> Trace:
         "mass.spring.F": (k * x + d * rate, "N"),
         "mass.spring.energy.damping": (lost, "J"),
     }
-    return trace("spring_pendulum_rings", "l = l0 + s - s exp(-b t) (cos(w t) + b/w sin(w t))", t, columns)
+    return reference("spring_pendulum_rings", "l = l0 + s - s exp(-b t) (cos(w t) + b/w sin(w t))", t, columns)
 
 
 def spring_pendulum_swings() -> Trace:
@@ -462,7 +454,7 @@ def spring_pendulum_swings() -> Trace:
         "mass.spring.length": (length, "m"),
         "mass.spring.F": (k * (length - l_0), "N"),
     }
-    return trace("spring_pendulum_swings", "spherical coordinates, DOP853 at rtol 1e-13", t, columns)
+    return reference("spring_pendulum_swings", "spherical coordinates, DOP853 at rtol 1e-13", t, columns)
 
 
 # ---- a row of masses and springs -------------------------------------------------------------------------------------
@@ -482,7 +474,9 @@ def train_rings() -> Trace:
         share = 2 / (n + 1) * np.sin(i * mode * math.pi / (n + 1)) * np.sin(struck * mode * math.pi / (n + 1))
         columns[f"train.position[{i}]"] = (v_0 * np.sin(np.outer(t, w)) @ (share / w), "m")
         columns[f"train.velocity[{i}]"] = (v_0 * np.cos(np.outer(t, w)) @ share, "m/s")
-    return trace("train_rings", "v_i = v0 sum_j phi_j(i) phi_j(p) cos(w_j t), w_j = 2 sqrt(k/m) sin(...)", t, columns)
+    return reference(
+        "train_rings", "v_i = v0 sum_j phi_j(i) phi_j(p) cos(w_j t), w_j = 2 sqrt(k/m) sin(...)", t, columns
+    )
 
 
 # ---- a body in the plane ---------------------------------------------------------------------------------------------
@@ -518,7 +512,7 @@ def body_swings() -> Trace:
     names = [("x", "m"), ("y", "m"), ("angle", "rad")]
     columns = {f"body.{name}": (q[:, k], unit) for k, (name, unit) in enumerate(names)}
     columns |= {f"body.{name}_force": (forces[:, k], "N") for k, name in enumerate(("left", "right", "side"))}
-    return trace("body_swings", "q = q_s + modes of K p = W^2 M p, K = sum k B^T B", t, columns)
+    return reference("body_swings", "q = q_s + modes of K p = W^2 M p, K = sum k B^T B", t, columns)
 
 
 # ---- a pendulum on a floor -------------------------------------------------------------------------------------------
@@ -550,7 +544,7 @@ def pendulum_falls_on_floor() -> Trace:
         found[:, inside] = run.sol(t[inside])
         time, y, touching = float(run.t[-1]), run.y[:, -1], not touching
     columns = {"pendulum.angle": (found[0], "rad"), "pendulum.velocity": (found[1], "rad/s")}
-    return trace("pendulum_falls_on_floor", "J phi'' = sin(phi) (k h - m g l/2), DOP853 at rtol 1e-13", t, columns)
+    return reference("pendulum_falls_on_floor", "J phi'' = sin(phi) (k h - m g l/2), DOP853 at rtol 1e-13", t, columns)
 
 
 # ---- points on surfaces ----------------------------------------------------------------------------------------------
@@ -588,7 +582,7 @@ def on_surface(t: Array, r_0: Array, v_0: Array, place: Place, gravity: float = 
 def of_a_point(case: str, slave: str, formula: str, t: Array, r: Array, v: Array) -> Trace:
     columns = {f"{slave}.position[{k + 1}]": (r[:, k], "m") for k in range(3)}
     columns |= {f"{slave}.velocity[{k + 1}]": (v[:, k], "m/s") for k in range(3)}
-    return trace(case, formula, t, columns)
+    return reference(case, formula, t, columns)
 
 
 def mass_slides_off() -> Trace:
@@ -769,7 +763,7 @@ def body_drops() -> Trace:
     columns = {
         f"body.{name}[{i}]": (row, unit) for name, (rows, unit) in vectors.items() for i, row in enumerate(rows, 1)
     }
-    return trace("body_drops", "Newton-Euler equations with F = k h (1 + d(h')), DOP853 at rtol 1e-13", t, columns)
+    return reference("body_drops", "Newton-Euler equations with F = k h (1 + d(h')), DOP853 at rtol 1e-13", t, columns)
 
 
 def ball_is_thrown() -> Trace:
@@ -803,7 +797,7 @@ def ball_is_thrown() -> Trace:
         f"ball.{name}[{i}]": (row, unit) for name, (rows, unit) in vectors.items() for i, row in enumerate(rows, 1)
     }
     formula = "Newton-Euler equations with p = C_p h on the corners, DOP853 at rtol 1e-13"
-    return trace("ball_is_thrown", formula, t, columns)
+    return reference("ball_is_thrown", formula, t, columns)
 
 
 # ---- beads on lines --------------------------------------------------------------------------------------------------
@@ -813,7 +807,7 @@ def _moving(case: str, formula: str, time: Array, position: Array, velocity: Arr
     """position, velocity: shape (n, 3), m and m/s; `more` in m."""
     columns = {f"{slave}.position[{k + 1}]": (position[:, k], "m") for k in range(3)}
     columns |= {f"{slave}.velocity[{k + 1}]": (velocity[:, k], "m/s") for k in range(3)}
-    return trace(case, formula, time, columns | {f"{slave}.{name}": (value, "m") for name, value in more.items()})
+    return reference(case, formula, time, columns | {f"{slave}.{name}": (value, "m") for name, value in more.items()})
 
 
 def bead_on_parabola() -> Trace:
@@ -919,7 +913,7 @@ def trolley_in_guide() -> Trace:
     done = solve_ivp(lambda time, _: [rate(time)], (0.0, 1.5), [0.0], "DOP853", t, rtol=1e-12, atol=1e-15).y[0]
     found = _moving("trolley_in_guide", "y'' = -(a + b t) y: Airy", t, place, speed, "guide")
     columns = {name: (found[name], found.units[name]) for name in found.names}
-    return trace(
+    return reference(
         "trolley_in_guide", "y'' = -(a + b t) y: Airy", t, columns | {"guide.guide.energy.sensors": (done, "J")}
     )
 
@@ -938,7 +932,7 @@ def bead_leaves_rail() -> Trace:
     columns |= {"bead.velocity[1]": (v, "m/s"), "bead.velocity[3]": (-G * late, "m/s")}
     columns |= {"bead.rail.friction_force": (np.where(on, mu * G, 0.0), "N")}
     columns |= {"bead.rail.energy.switched": (np.where(on, 0.0, G * G / (2.0 * k)), "J")}
-    return trace("bead_leaves_rail", "v = v0 - mu g t, then a fall", t, columns)
+    return reference("bead_leaves_rail", "v = v0 - mu g t, then a fall", t, columns)
 
 
 def spinning_guide() -> Trace:
@@ -954,7 +948,7 @@ def spinning_guide() -> Trace:
         "guide.rail.energy.elastic": (stored, "J"),
         "guide.rail.energy.anisotropy": (stored[0] - stored, "J"),
     }
-    return trace("spinning_guide", "delta_i of axes that turn, U = (k_1 delta_1^2 + k_2 delta_2^2)/2", t, columns)
+    return reference("spinning_guide", "delta_i of axes that turn, U = (k_1 delta_1^2 + k_2 delta_2^2)/2", t, columns)
 
 
 # ---- a bar on two points ---------------------------------------------------------------------------------------------
@@ -1017,7 +1011,7 @@ def bar_drops() -> Trace:
     units = {0: "m", 1: "m", 3: "m/s", 4: "m/s", 5: "rad/s"}
     columns = {f"bar.{name}": (found[:, i], units[i]) for i, name in names.items()}
     columns["bar.orientation[3]"] = (np.sin(0.5 * found[:, 2]), "1")
-    return trace("bar_drops", "Newton-Euler equations with two bristles, DOP853 at rtol 1e-13", t, columns)
+    return reference("bar_drops", "Newton-Euler equations with two bristles, DOP853 at rtol 1e-13", t, columns)
 
 
 CASES: tuple[Callable[[], Trace], ...] = (
@@ -1069,5 +1063,4 @@ CASES: tuple[Callable[[], Trace], ...] = (
 )
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

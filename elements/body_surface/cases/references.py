@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 from fmu_builder.paths import shipped
 
 Array = NDArray[np.float64]
@@ -37,13 +37,10 @@ def dragged() -> Trace:
         "surface.f[3]": (-normal, "N"), "body.t[2]": (-(0.3 * N @ corners[:, 2]) - N @ corners[:, 0], "N.m"),
         "depth": (h.max(axis=1), "m"), "contact_area": ((h > 0.0) @ areas, "m2"),
     }  # fmt: skip
-    units = {f"skin.{name}": unit for name, (_, unit) in columns.items()}
-    provenance = {"case": "dragged", "formula": "N = C_p h A on each corner, friction 0.3 N", "script": "references.py"}
-    return Trace(t, tuple(units), np.column_stack([v for v, _ in columns.values()]), units, {}, provenance)
+    return reference("dragged", "N = C_p h A on each corner, friction 0.3 N", t, columns, of="skin")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (dragged,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

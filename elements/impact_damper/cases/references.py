@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 Vector = NDArray[np.float64]
 M, GAP, C_F = 0.1, 0.01, 1e5
@@ -45,11 +45,8 @@ def rattle() -> Trace:
     """Elastic walls, a housing at rest."""
     t = np.arange(201, dtype=float) * 0.5e-3
     x, v, force = bounces(t, 1.0, 1.0)
-    names = ("damper.x", "damper.w", "damper.p.F")
-    units = dict(zip(names, ("m", "m/s", "N"), strict=True))
-    formula = "x = gap/2 + w0/W sin(W t) in a wall, W = sqrt(C_F/m)"
-    provenance = {"case": "rattle", "formula": formula, "script": "references.py"}
-    return Trace(t, names, np.column_stack([x, v, -force]), units, {}, provenance)
+    columns = {"x": (x, "m"), "w": (v, "m/s"), "p.F": (-force, "N")}
+    return reference("rattle", "x = gap/2 + w0/W sin(W t) in a wall, W = sqrt(C_F/m)", t, columns, of="damper")
 
 
 def restitution() -> Trace:
@@ -59,15 +56,12 @@ def restitution() -> Trace:
     # in the frame of the housing nothing puts in work: what is lost is missing in kinetic and elastic energy
     delta, depth = 1 - 0.5 + 0.25 * 0.5, np.maximum(np.abs(x) - GAP / 2, 0.0)
     lost = 0.5 * M * 1.0**2 - 0.5 * M * v**2 - 0.5 * C_F * depth**2
-    names = ("damper.x", "damper.w", "damper.energy.damping")
-    units = dict(zip(names, ("m", "m/s", "J"), strict=True))
+    columns = {"x": (x, "m"), "w": (v + 0.2, "m/s"), "energy.damping": (lost, "J")}
     formula = f"speed times -C_r in each contact of pi/2 sqrt(m Delta/C_F) (1 + 1/C_r), Delta = {delta:g}"
-    provenance = {"case": "restitution", "formula": formula, "script": "references.py"}
-    return Trace(t, names, np.column_stack([x, v + 0.2, lost]), units, {}, provenance)
+    return reference("restitution", formula, t, columns, of="damper")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (rattle, restitution)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 Array = NDArray[np.float64]
 G = np.array([0.0, 0.0, -9.81])
@@ -46,7 +46,7 @@ def swing() -> Trace:
         "bearing_force": (bearing, "N"),
         "energy.potential": (-m * (pivot + at) @ G, "J"),
     }
-    return _trace("swing", "sin((phi - phi_e)/2) = k sn(K - W t)", t, columns)
+    return reference("swing", "sin((phi - phi_e)/2) = k sn(K - W t)", t, columns, of="pendulum")
 
 
 def door() -> Trace:
@@ -71,7 +71,7 @@ def door() -> Trace:
         "energy.work": (work, "J"),
         "energy.residual": (0 * time, "J"),
     }
-    return _trace("door", "phi = phi_e + exp(-d t/(2 J)) (a cos(W t) + b sin(W t))", time, columns)
+    return reference("door", "phi = phi_e + exp(-d t/(2 J)) (a cos(W t) + b sin(W t))", time, columns, of="pendulum")
 
 
 def falls_on_floor() -> Trace:
@@ -99,23 +99,10 @@ def falls_on_floor() -> Trace:
         found[:, within] = done.sol(t[within])
         now, y, k = done.t[-1], done.y[:, -1], 1e4 - k
     columns = {"hinge.phi": (found[0], "rad"), "hinge.w": (found[1], "rad/s")}
-    return _trace("falls_on_floor", "J phi'' = sin(phi) (k h - m g l/2), DOP853 1e-13", t, columns)
-
-
-def _trace(case: str, formula: str, t: Array, columns: dict[str, tuple[Array, str]]) -> Trace:
-    signals: dict[str, tuple[Array, str]] = {}
-    for name, (values, unit) in columns.items():
-        if values.ndim == 1:
-            signals[f"pendulum.{name}"] = (values, unit)
-        else:
-            signals |= {f"pendulum.{name}[{i}]": (part, unit) for i, part in enumerate(values.T, start=1)}
-    units = {name: unit for name, (_, unit) in signals.items()}
-    provenance = {"case": case, "formula": formula, "script": "references.py"}
-    return Trace(t, tuple(signals), np.column_stack([v for v, _ in signals.values()]), units, {}, provenance)
+    return reference("falls_on_floor", "J phi'' = sin(phi) (k h - m g l/2), DOP853 1e-13", t, columns, of="pendulum")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (swing, door, falls_on_floor)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

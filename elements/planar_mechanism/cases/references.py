@@ -13,8 +13,7 @@ One family of functions: a reference for each case, and the integration that all
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,8 @@ from numpy.typing import NDArray
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 Vector = NDArray[np.float64]
 LENGTHS = np.array([0.3, 0.1, 0.3, 0.3])
@@ -204,10 +204,20 @@ class Chain:
         return float(0.5 * (MASS * V) @ V + G * MASSES @ X[1::3] + stored)
 
 
+def from_rows(
+    case: str, formula: str, slave: str, t: Vector, rows: Sequence[Sequence[float | Vector]], units: dict[str, str]
+) -> Trace:
+    """`rows`: the values at each time, in the order of `units`."""
+    columns = {name: (values, unit) for (name, unit), values in zip(units.items(), np.array(rows).T, strict=True)}
+    return reference(case, formula, t, columns, of=slave)
+
+
+JOINTS = {f"q[{i}]": "m" if i == 3 else "rad" for i in (1, 2, 3, 4)}
+JOINTS |= {f"qd[{i}]": "m/s" if i == 3 else "rad/s" for i in (1, 2, 3, 4)}
+
+
 def chain(name: str, model: Chain, t: Vector) -> Trace:
     """q, qd, lambda, tip and energy at the times."""
-    names = [f"chain.{base}[{i}]" for base in ("q", "qd") for i in (1, 2, 3, 4)]
-    names += ["chain.lambda[1]", "chain.contact[1].x", "chain.contact[1].y", "chain.energy.total"]
     rows = []
     for X, V in model.motion(t):
         joints = [model.joint(i, X, V) for i in range(4)]
@@ -216,13 +226,8 @@ def chain(name: str, model: Chain, t: Vector) -> Trace:
         rows.append(
             [*(q for q, _, _ in joints), *(qd for _, qd, _ in joints), multipliers[8], *tip, model.energy(X, V)]
         )
-    units = ["rad", "rad", "m", "rad", "rad/s", "rad/s", "m/s", "rad/s", "N", "m", "m", "J"]
-    provenance = {
-        "case": name,
-        "formula": "absolute coordinates with multipliers, DOP853 1e-12",
-        "script": "references.py",
-    }
-    return Trace(t, tuple(names), np.array(rows), dict(zip(names, units, strict=True)), {}, provenance)
+    units = JOINTS | {"lambda[1]": "N", "contact[1].x": "m", "contact[1].y": "m", "energy.total": "J"}
+    return from_rows(name, "absolute coordinates with multipliers, DOP853 1e-12", "chain", t, rows, units)
 
 
 NEAR = {"concave": (1.0, 1.2), "convex": (0.9, 1.1), "paper_concave": (1.4, 1.5), "paper_convex": (2.1, 2.3)}
@@ -263,15 +268,8 @@ def paper_convex() -> Trace:
 def lift_off() -> Trace:
     """The chain lifts off the convex cam at once, and comes back to it without rebound."""
     model, t = Chain(CONVEX, NEAR["convex"]), np.arange(51, dtype=float) * 0.01
-    names = [f"chain.{base}[{i}]" for base in ("q", "qd") for i in (1, 2, 3, 4)]
     rows = [[model.joint(i, X, V)[k] for k in (0, 1) for i in range(4)] for X, V in model.motion(t, rows=8)]
-    units = ["rad", "rad", "m", "rad", "rad/s", "rad/s", "m/s", "rad/s"]
-    provenance = {
-        "case": "lift_off",
-        "formula": "absolute coordinates, impact by projection",
-        "script": "references.py",
-    }
-    return Trace(t, tuple(names), np.array(rows), dict(zip(names, units, strict=True)), {}, provenance)
+    return from_rows("lift_off", "absolute coordinates, impact by projection", "chain", t, rows, JOINTS)
 
 
 ROD_LENGTH, ROD_FRICTION, RAMP = 2.0, 1.2, 100.0
@@ -317,14 +315,12 @@ def sliding_rod() -> Trace:
                 y = y + 1e-13 * rod_rates(y)
                 at = at + 1e-13
         found.append(y)
-    columns = {
+    units = {
         "q[1]": "m", "q[3]": "rad", "qd[3]": "rad/s", "contact[1].slip": "m/s", "contact[1].N": "N",
         "contact[1].friction": "N", "energy.friction": "J",
     }  # fmt: skip
-    names = [f"rod.{name}" for name in columns]
     rows = [[y[0], y[2], y[3], y[1], *rod_forces(y[2], y[3], y[1]), y[4]] for y in found]
-    provenance = {"case": "sliding_rod", "formula": "two equations of a rod, DOP853 1e-12", "script": "references.py"}
-    return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
+    return from_rows("sliding_rod", "two equations of a rod, DOP853 1e-12", "rod", t, rows, units)
 
 
 def pendulum_on_profile() -> Trace:
@@ -363,14 +359,9 @@ def pendulum_on_profile() -> Trace:
                 X = X - matrix.T @ np.linalg.solve(matrix @ matrix.T, g)
             V = V - matrix.T @ np.linalg.solve(matrix @ matrix.T, matrix @ V)
         rows.append([X[0], X[1], X[4] + 0.5 * np.pi, V[0], V[4], accelerations(X, V)[1][2]])
-    columns = {"q[1]": "m", "q[2]": "m", "q[3]": "rad", "qd[1]": "m/s", "qd[3]": "rad/s", "lambda[1]": "N"}
-    provenance = {
-        "case": "pendulum_on_profile",
-        "formula": "absolute coordinates with multipliers, DOP853 1e-12",
-        "script": "references.py",
-    }
-    names = [f"pendulum.{name}" for name in columns]
-    return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
+    units = {"q[1]": "m", "q[2]": "m", "q[3]": "rad", "qd[1]": "m/s", "qd[3]": "rad/s", "lambda[1]": "N"}
+    formula = "absolute coordinates with multipliers, DOP853 1e-12"
+    return from_rows("pendulum_on_profile", formula, "pendulum", t, rows, units)
 
 
 def n_four_bar() -> Trace:
@@ -383,11 +374,9 @@ def n_four_bar() -> Trace:
     )  # fmt: skip
     phi, turn = done.y
     assert phi.min() < -np.pi - 0.5  # passes both positions in line
-    columns = {"q[1]": phi, "q[2]": -phi, "q[3]": phi, "q[4]": -phi, "q[5]": phi, "qd[1]": turn, "qd[5]": turn}
-    names = tuple(f"bars.{name}" for name in columns)
-    units = {name: "rad/s" if ".qd" in name else "rad" for name in names}
-    provenance = {"case": "n_four_bar", "formula": "pendulum equation, DOP853 1e-13", "script": "references.py"}
-    return Trace(t, names, np.column_stack(list(columns.values())), units, {}, provenance)
+    columns = {f"q[{i}]": (phi if i % 2 else -phi, "rad") for i in range(1, 6)}
+    columns |= {"qd[1]": (turn, "rad/s"), "qd[5]": (turn, "rad/s")}
+    return reference("n_four_bar", "pendulum equation, DOP853 1e-13", t, columns, of="bars")
 
 
 # Test Set for IVP Solvers, release 2.4, Andrews' squeezing mechanism: beta, Theta, gamma, delta, phi, epsilon, Omega
@@ -409,15 +398,13 @@ SQUEEZER_START = (
 
 def squeezer() -> Trace:
     """Start and end as published, computed there by PSIDE at the tolerance 1e-14."""
-    names = [f"squeezer.{base}[{i}]" for base in ("q", "qd") for i in range(1, 8)]
-    end = [q for q, _ in SQUEEZER] + [qd for _, qd in SQUEEZER]
-    values = np.array([[*SQUEEZER_START, *(0.0,) * 7], end])
-    units = {name: "rad/s" if ".qd" in name else "rad" for name in names}
-    provenance = {"case": "squeezer", "formula": "Test Set for IVP Solvers, PSIDE 1e-14", "script": "references.py"}
-    return Trace(np.array([0.0, 0.03]), tuple(names), values, units, {}, provenance)
+    units = {f"q[{i}]": "rad" for i in range(1, 8)} | {f"qd[{i}]": "rad/s" for i in range(1, 8)}
+    rows = [[*SQUEEZER_START, *(0.0,) * 7], [q for q, _ in SQUEEZER] + [qd for _, qd in SQUEEZER]]
+    formula = "Test Set for IVP Solvers, PSIDE 1e-14"
+    return from_rows("squeezer", formula, "squeezer", np.array([0.0, 0.03]), rows, units)
 
 
-def tip_on_floor(name: str, names: tuple[str, ...], t: Vector) -> Trace:
+def tip_on_floor(name: str, names: tuple[str, str]) -> Trace:
     """The carriage at x, the pendulum at the angle a from below, its tip x + 0.5 sin a, -0.5 cos a on a floor at
     -0.4305 m of 2000 N/m, elastic, with friction of the slope 0.3 x 0.5 s/m (below 2 m/s)."""
 
@@ -432,23 +419,22 @@ def tip_on_floor(name: str, names: tuple[str, ...], t: Vector) -> Trace:
         force = np.array([0.25 * s * w * w - 100.0 * x - v + F, -0.25 * G * s + 0.5 * c * F + 0.5 * s * N])
         return np.concatenate([y[2:], np.linalg.solve(M, force)])
 
+    t = np.arange(101, dtype=float) * 0.01
     done = solve_ivp(
         rates, (0.0, t[-1]), [0.05, np.radians(30.0), 0.0, 0.0], "DOP853", t, rtol=1e-12, atol=1e-14, max_step=2e-3
     )
-    provenance = {"case": name, "formula": "two equations of motion, DOP853 1e-12", "script": "references.py"}
-    units = dict(zip(names, ("m", "rad"), strict=True))
-    return Trace(t, names, done.y[:2].T, units, {}, provenance)
+    columns = {names[0]: (done.y[0], "m"), names[1]: (done.y[1], "rad")}
+    return reference(name, "two equations of motion, DOP853 1e-12", t, columns)
 
 
 def tip_slides() -> Trace:
     """As one assembly."""
-    return tip_on_floor("tip_slides", ("tip.carriage", "tip.pendulum"), np.arange(101, dtype=float) * 0.01)
+    return tip_on_floor("tip_slides", ("tip.carriage", "tip.pendulum"))
 
 
 def tip_slides_between_fmus() -> Trace:
     """The mechanism and the floor as two FMUs."""
-    names = ("mechanism.q[1]", "mechanism.q[2]")
-    return tip_on_floor("tip_slides_between_fmus", names, np.arange(101, dtype=float) * 0.01)
+    return tip_on_floor("tip_slides_between_fmus", ("mechanism.q[1]", "mechanism.q[2]"))
 
 
 def tip_meets_wall() -> Trace:
@@ -465,10 +451,8 @@ def tip_meets_wall() -> Trace:
 
     start = [0.1, np.radians(30.0), 0.0, 0.0]
     done = solve_ivp(rates, (0.0, t[-1]), start, "DOP853", t, rtol=1e-12, atol=1e-14, max_step=5e-4)
-    provenance = {
-        "case": "tip_meets_wall", "formula": "two equations of motion, DOP853 1e-12", "script": "references.py",
-    }  # fmt: skip
-    return Trace(t, ("arm.q[1]", "arm.q[2]"), done.y[:2].T, {"arm.q[1]": "m", "arm.q[2]": "rad"}, {}, provenance)
+    columns = {"q[1]": (done.y[0], "m"), "q[2]": (done.y[1], "rad")}
+    return reference("tip_meets_wall", "two equations of motion, DOP853 1e-12", t, columns, of="arm")
 
 
 def disc(t: float) -> Vector:
@@ -503,12 +487,10 @@ def eccentric_cam() -> Trace:
         if k:
             lost += quad(lambda time: float(disc(time)[4]), t[k - 1], at, epsabs=1e-13, epsrel=1e-12)[0]
         rows.append([*disc(at)[:4], lost])
-    columns = {
+    units = {
         "q[2]": "m", "contact[1].N": "N", "contact[1].friction": "N", "joint[1].drive": "N.m", "energy.friction": "J",
     }  # fmt: skip
-    names = [f"cam.{name}" for name in columns]
-    provenance = {"case": "eccentric_cam", "formula": "closed form", "script": "references.py"}
-    return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
+    return from_rows("eccentric_cam", "closed form", "cam", t, rows, units)
 
 
 class Loop(NamedTuple):
@@ -601,6 +583,9 @@ FOUR_BAR = Loop(
 )  # fmt: skip
 
 
+ONE_ANGLE = "closed form of the loop, one equation of motion, DOP853 1e-13"
+
+
 def slider_crank() -> Trace:
     """Two turns and more of the crank: joints, the slider's place, and the force of its line."""
     rows, t = [], np.arange(151, dtype=float) * 5e-3
@@ -609,11 +594,11 @@ def slider_crank() -> Trace:
         normal = SLIDER_CRANK.moment(phi, rate, 1) / (0.3 * np.cos(psi))
         x = 0.1 * np.cos(phi) + 0.3 * np.cos(psi)
         rows.append([phi, psi - phi, rate, (first - 1.0) * rate, x, normal, SLIDER_CRANK.energy(phi, rate)])
-    columns = {
+    units = {
         "q[1]": "rad", "q[2]": "rad", "qd[1]": "rad/s", "qd[2]": "rad/s", "contact[1].x": "m", "contact[1].N": "N",
         "energy.total": "J",
     }  # fmt: skip
-    return one_angle("slider_crank", "crank", t, rows, columns)
+    return from_rows("slider_crank", ONE_ANGLE, "crank", t, rows, units)
 
 
 def four_bar() -> Trace:
@@ -625,19 +610,9 @@ def four_bar() -> Trace:
         force = np.linalg.solve(levers, [FOUR_BAR.moment(phi, rate, j) for j in (1, 2)])
         q, qd = angles - [0.0, phi, 0.0], rate * (first - [0.0, 1.0, 0.0])
         rows.append([*q, *qd, *-force, FOUR_BAR.energy(phi, rate)])
-    columns = {f"q[{i}]": "rad" for i in (1, 2, 3)} | {f"qd[{i}]": "rad/s" for i in (1, 2, 3)}
-    columns |= {"lambda[1]": "N", "lambda[2]": "N", "energy.total": "J"}
-    return one_angle("four_bar", "bars", t, rows, columns)
-
-
-def one_angle(name: str, slave: str, t: Vector, rows: list[list[float]], columns: dict[str, str]) -> Trace:
-    provenance = {
-        "case": name,
-        "formula": "closed form of the loop, one equation of motion, DOP853 1e-13",
-        "script": "references.py",
-    }
-    units = {f"{slave}.{column}": unit for column, unit in columns.items()}
-    return Trace(t, tuple(units), np.array(rows), units, {}, provenance)
+    units = {f"q[{i}]": "rad" for i in (1, 2, 3)} | {f"qd[{i}]": "rad/s" for i in (1, 2, 3)}
+    units |= {"lambda[1]": "N", "lambda[2]": "N", "energy.total": "J"}
+    return from_rows("four_bar", ONE_ANGLE, "bars", t, rows, units)
 
 
 def cam_follower() -> Trace:
@@ -649,9 +624,7 @@ def cam_follower() -> Trace:
         "q[1]": (w * t, "rad"), "q[2]": (lift - e, "m"), "qd[2]": (e * w * np.sin(w * t), "m/s"),
         "contact[1].N": (m * e * w**2 * c + k * lift + preload, "N"), "contact[1].x": (e * np.sin(w * t), "m"),
     }  # fmt: skip
-    provenance = {"case": "cam_follower", "formula": "closed form", "script": "references.py"}
-    units = {f"cam.{name}": unit for name, (_, unit) in columns.items()}
-    return Trace(t, tuple(units), np.column_stack([v for v, _ in columns.values()]), units, {}, provenance)
+    return reference("cam_follower", "closed form", t, columns, of="cam")
 
 
 def double_pendulum() -> Trace:
@@ -674,13 +647,7 @@ def double_pendulum() -> Trace:
         "point[1].r[1]": (np.cos(a) + np.cos(b), "m"), "point[1].r[2]": (np.sin(a) + np.sin(b), "m"),
         "energy.total": (0.0 * t, "J"),
     }  # fmt: skip
-    provenance = {
-        "case": "double_pendulum",
-        "formula": "two equations of motion, DOP853 1e-13",
-        "script": "references.py",
-    }
-    units = {f"pendulum.{name}": unit for name, (_, unit) in columns.items()}
-    return Trace(t, tuple(units), np.column_stack([v for v, _ in columns.values()]), units, {}, provenance)
+    return reference("double_pendulum", "two equations of motion, DOP853 1e-13", t, columns, of="pendulum")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (
@@ -690,5 +657,4 @@ CASES: tuple[Callable[[], Trace], ...] = (
 )  # fmt: skip
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

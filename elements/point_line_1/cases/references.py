@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def swing() -> Trace:
@@ -28,13 +28,10 @@ def swing() -> Trace:
         "ring.point.f[3]": (force[:, 1], "N"),
         "ring.energy.elastic": (k * delta**2 / 2, "J"),
     }
-    units = {name: unit for name, (_, unit) in columns.items()}
-    provenance = {"case": "swing", "formula": "F = -k_r d - c d', P = |F|, U = k_r d^2/2", "script": "references.py"}
-    return Trace(t, tuple(columns), np.column_stack([c for c, _ in columns.values()]), units, {}, provenance)
+    return reference("swing", "F = -k_r d - c d', P = |F|, U = k_r d^2/2", t, columns)
 
 
 CASES: tuple[Callable[[], Trace], ...] = (swing,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

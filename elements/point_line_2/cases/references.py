@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def rail() -> Trace:
@@ -30,10 +30,7 @@ def rail() -> Trace:
         "rail.friction_force": (on * friction, "N"),
         "rail.energy.switched": (energy * ~on, "J"),
     }
-    units = {name: unit for name, (_, unit) in columns.items()}
-    formula = "F_ri = k_ri delta_i, F_fr = K_fr |F_r| min(k_T |v|, 1) while 0 <= x <= 1 m"
-    provenance = {"case": "rail", "formula": formula, "script": "references.py"}
-    return Trace(t, tuple(columns), np.column_stack([c for c, _ in columns.values()]), units, {}, provenance)
+    return reference("rail", "F_ri = k_ri delta_i, F_fr = K_fr |F_r| min(k_T |v|, 1) while 0 <= x <= 1 m", t, columns)
 
 
 def guided_mass() -> Trace:
@@ -46,14 +43,10 @@ def guided_mass() -> Trace:
         "mass.p.r[3]": (sag * (np.cos(w_2 * t) - 1.0), "m"),
         "mass.p.v[3]": (-sag * w_2 * np.sin(w_2 * t), "m/s"),
     }
-    units = {name: unit for name, (_, unit) in columns.items()}
-    formula = "x = x0 + v0 t, y = y0 cos(w1 t), z = m g/k2 (cos(w2 t) - 1)"
-    provenance = {"case": "guided_mass", "formula": formula, "script": "references.py"}
-    return Trace(t, tuple(columns), np.column_stack([c for c, _ in columns.values()]), units, {}, provenance)
+    return reference("guided_mass", "x = x0 + v0 t, y = y0 cos(w1 t), z = m g/k2 (cos(w2 t) - 1)", t, columns)
 
 
 CASES: tuple[Callable[[], Trace], ...] = (guided_mass, rail)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import grid, reference, write_references
 
 G = 9.81
 Z, VZ, X, VX = "body.p.r[3]", "body.p.v[3]", "body.p.r[1]", "body.p.v[1]"
@@ -23,16 +23,8 @@ _UNITS = {Z: "m", VZ: "m/s", X: "m", VX: "m/s", "floor.deflection[1]": "m"}
 Array = NDArray[np.float64]
 
 
-def grid(stop: float, output_step: float) -> Array:
-    return np.arange(round(stop / output_step) + 1, dtype=float) * output_step
-
-
 def trace(name: str, formula: str, time: Array, columns: dict[str, Array], events: dict[str, float]) -> Trace:
-    values = np.column_stack([np.broadcast_to(c, time.shape) for c in columns.values()])
-    units = {n: _UNITS.get(n, "J") for n in columns}
-    return Trace(
-        time, tuple(columns), values, units, events, {"case": name, "formula": formula, "script": "references.py"}
-    )
+    return reference(name, formula, time, {n: (c, _UNITS.get(n, "J")) for n, c in columns.items()}, events)
 
 
 def effective_restitution(c_r: float, k_e: float, k_d: float, v_0: float) -> float:
@@ -89,8 +81,7 @@ def drop_elastic() -> Trace:
 
 def _events(name: str, formula: str, stop: float, events: dict[str, float]) -> Trace:
     """A reference of events alone: the closed form gives them exactly, and no signal."""
-    time = np.array([0.0, stop])
-    return Trace(time, (), np.zeros((2, 0)), {}, events, {"case": name, "formula": formula, "script": "references.py"})
+    return reference(name, formula, [0.0, stop], {}, events)
 
 
 _BALANCE = "e = y/v0 with int_0^v0 w/(1+d(w)) dw = int_0^y w/(1+d(-w)) dw"
@@ -343,5 +334,4 @@ CASES: tuple[Callable[[], Trace], ...] = (
 )
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def driven() -> Trace:
@@ -24,14 +24,10 @@ def driven() -> Trace:
         "first.f[1]": (-F * x / length, "N"), "second.f[2]": (F * y / length, "N"),
         "second.f[3]": (-F * c / length, "N"),
     }  # fmt: skip
-    units = {f"spring.{name}": unit for name, (_, unit) in columns.items()}
-    formula = "F = k (l - l0) + d l' along the line, l of a figure of eight"
-    provenance = {"case": "driven", "formula": formula, "script": "references.py"}
-    return Trace(t, tuple(units), np.column_stack([v for v, _ in columns.values()]), units, {}, provenance)
+    return reference("driven", "F = k (l - l0) + d l' along the line, l of a figure of eight", t, columns, of="spring")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (driven,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import grid, reference, write_references
 
 G = 9.81
 Array = NDArray[np.float64]
@@ -36,18 +36,6 @@ class Course(NamedTuple):
         return self.speed + self.amplitude * omega * np.cos(omega * t + self.phase)
 
 
-def grid(stop: float, output_step: float) -> Array:
-    return np.arange(round(stop / output_step) + 1, dtype=float) * output_step
-
-
-def trace(case: str, formula: str, time: Array, columns: dict[str, tuple[Array, str]]) -> Trace:
-    """`columns` holds values and unit by name."""
-    values = np.column_stack([value for value, _ in columns.values()])
-    units = {name: unit for name, (_, unit) in columns.items()}
-    provenance = {"case": case, "formula": formula, "script": "references.py"}
-    return Trace(time, tuple(columns), values, units, {}, provenance)
-
-
 def frame_motion() -> Trace:
     """All parameters of a frame at once; it turns about (1, 2, -2)/3."""
     t = grid(2.0, 0.01)
@@ -64,7 +52,7 @@ def frame_motion() -> Trace:
     columns |= {f"drive.port.q[{k + 1}]": (part, "1") for k, part in enumerate(q)}
     columns |= {f"drive.port.v[{k + 1}]": (c.rate(t), "m/s") for k, c in enumerate(along)}
     columns |= {f"drive.port.w[{k + 1}]": (n * angle.rate(t), "rad/s") for k, n in enumerate(axis)}
-    return trace(
+    return reference(
         "frame_motion", "s = s0 + v0 t + A sin(2 pi f t + phi), q = (cos a/2, n sin a/2), w = n a'", t, columns
     )
 
@@ -72,13 +60,13 @@ def frame_motion() -> Trace:
 def shaft() -> Trace:
     t, angle = grid(2.0, 0.01), Course(0.5, 10.0, math.radians(3.0), 4.0, 0.25)
     columns = {"drive.port.phi": (angle.at(t), "rad"), "drive.port.w": (angle.rate(t), "rad/s")}
-    return trace("shaft", "phi = phi0 + w0 t + B sin(2 pi f t + phase), w = phi'", t, columns)
+    return reference("shaft", "phi = phi0 + w0 t + B sin(2 pi f t + phase), w = phi'", t, columns)
 
 
 def slide() -> Trace:
     t, line = grid(2.0, 0.01), Course(0.1, 0.02, 3e-3, 2.0, 1.0)
     columns = {"drive.port.s": (line.at(t), "m"), "drive.port.v": (line.rate(t), "m/s")}
-    return trace("slide", "s = s0 + v0 t + A sin(2 pi f t + phase), v = s'", t, columns)
+    return reference("slide", "s = s0 + v0 t + A sin(2 pi f t + phase), v = s'", t, columns)
 
 
 def plane_motion() -> Trace:
@@ -91,7 +79,7 @@ def plane_motion() -> Trace:
     units = (("m", "m/s"), ("m", "m/s"), ("rad", "rad/s"))
     columns = {f"drive.position[{k + 1}]": (c.at(t), u[0]) for k, (c, u) in enumerate(zip(parts, units, strict=True))}
     columns |= {f"drive.port.v[{k + 1}]": (c.rate(t), u[1]) for k, (c, u) in enumerate(zip(parts, units, strict=True))}
-    return trace("plane_motion", "s = s0 + v0 t + A sin(2 pi f t + phi), v = s', by component", t, columns)
+    return reference("plane_motion", "s = s0 + v0 t + A sin(2 pi f t + phi), v = s', by component", t, columns)
 
 
 def shaken_rest() -> Trace:
@@ -116,7 +104,9 @@ def shaken_rest() -> Trace:
         "drive.port.r[3]": (floor, "m"),
         "drive.energy.work": (energy - energy[0], "J"),
     }
-    return trace("shaken_rest", "u = A W^2/(w^2 - W^2) (cos w t - cos W t), work = change of the energy", t, columns)
+    return reference(
+        "shaken_rest", "u = A W^2/(w^2 - W^2) (cos w t - cos W t), work = change of the energy", t, columns
+    )
 
 
 def shaken_bounce() -> Trace:
@@ -157,11 +147,12 @@ def shaken_bounce() -> Trace:
         begin, y = end, part.y[:, -1]
         touching = touching != bool(part.t_events[0].size)
     names = {"body.p.r[3]": (columns[0], "m"), "body.p.v[3]": (columns[1], "m/s")}
-    return trace("shaken_bounce", "m z'' = k h (1 + d(h')) - m g, h = A sin(W t) - z, DOP853 at rtol 1e-12", t, names)
+    return reference(
+        "shaken_bounce", "m z'' = k h (1 + d(h')) - m g, h = A sin(W t) - z, DOP853 at rtol 1e-12", t, names
+    )
 
 
 CASES: tuple[Callable[[], Trace], ...] = (frame_motion, plane_motion, shaft, shaken_bounce, shaken_rest, slide)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def ticks() -> Trace:
@@ -28,12 +28,11 @@ def ticks() -> Trace:
         waits = len(carries) > len(echoes)
         rows.append((sampled, echo_at, count, is_up and count % 2 == 0, len(beats), len(echoes), waits))
     names = ("sampled", "echo_at", "count", "carry", "beats", "echoes", "echo_waits")
-    provenance = {"case": "ticks", "formula": "rises of the inputs", "script": "references.py"}
-    return Trace(t, tuple(f"probe.{name}" for name in names), np.array(rows, dtype=float), {}, {}, provenance)
+    columns = {name: (column, "") for name, column in zip(names, np.array(rows).T, strict=True)}
+    return reference("ticks", "rises of the inputs", t, columns, of="probe")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (ticks,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def doses() -> Trace:
@@ -21,12 +21,11 @@ def doses() -> Trace:
         k = math.floor(round(float(one) / interval, 9))  # an event at a sample belongs to it
         left = x_0 * q**k + dose * math.fsum(q**j for j in range(k))
         rows.append((left * math.exp(-rate * (float(one) - k * interval)), k))
-    provenance = {"case": "doses", "formula": "geometric series of exponentials", "script": "references.py"}
-    return Trace(t, ("probe.x", "probe.count"), np.array(rows, dtype=float), {}, {}, provenance)
+    x, count = np.array(rows).T
+    return reference("doses", "geometric series of exponentials", t, {"probe.x": (x, ""), "probe.count": (count, "")})
 
 
 CASES: tuple[Callable[[], Trace], ...] = (doses,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def values() -> Trace:
     """The sine that was set before each step, and the start values."""
     t = np.arange(101, dtype=float) * 0.01
     sine = [math.sin(2.0 * math.pi * float(one)) for one in (t[0], *t[:-1])]
-    constant = {"probe.int_out": -2147483648.0, "probe.bool_out": 1.0, "probe.enum_out": 3.0, "probe.real_sum": 4.0}
-    columns = np.column_stack([sine, *(np.full(t.shape, value) for value in constant.values())])
-    provenance = {"case": "values", "formula": "sin(2 pi t)", "script": "references.py"}
-    return Trace(t, ("probe.real_out", *constant), columns, {}, {}, provenance)
+    columns: dict[str, tuple[ArrayLike, str]] = {
+        "real_out": (sine, ""), "int_out": (-2147483648.0, ""), "bool_out": (1.0, ""), "enum_out": (3.0, ""),
+        "real_sum": (4.0, ""),
+    }  # fmt: skip
+    return reference("values", "sin(2 pi t)", t, columns, of="probe")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (values,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import mpmath
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 Vector = tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]
 
@@ -37,21 +37,17 @@ def lorenz() -> Trace:
         for _ in range(320):
             points.append(taylor(points[-1]))
     t = np.arange(321, dtype=float) / 32.0
-    names = ("probe.x[1]", "probe.x[2]", "probe.x[3]")
-    provenance = {"case": "lorenz", "formula": "Taylor series, 40 digits", "script": "references.py"}
-    return Trace(t, names, np.array([[float(one) for one in p] for p in points]), {}, {}, provenance)
+    x = [[float(one) for one in p] for p in points]
+    return reference("lorenz", "Taylor series, 40 digits", t, {"probe.x": (x, "")})
 
 
 def cosine() -> Trace:
     """cos t, whatever the rate."""
     t = np.arange(101, dtype=float) * 0.1
-    values = np.array([[math.cos(float(one))] for one in t])
-    provenance = {"case": "cosine", "formula": "cos t", "script": "references.py"}
-    return Trace(t, ("probe.x",), values, {}, {}, provenance)
+    return reference("cosine", "cos t", t, {"probe.x": ([math.cos(float(one)) for one in t], "")})
 
 
 CASES: tuple[Callable[[], Trace], ...] = (lorenz, cosine)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def alarm() -> Trace:
     """x = t^2; the warning comes at 0.29 s."""
     t = np.arange(11, dtype=float) * 0.1
-    columns = np.column_stack([t**2, t > 0.295])
-    provenance = {"case": "alarm", "formula": "x = t^2", "script": "references.py"}
-    return Trace(t, ("probe.x", "probe.warned"), columns, {}, {}, provenance)
+    return reference("alarm", "x = t^2", t, {"probe.x": (t**2, ""), "probe.warned": (t > 0.295, "")})
 
 
 CASES: tuple[Callable[[], Trace], ...] = (alarm,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

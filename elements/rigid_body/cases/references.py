@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ellipj, ellipk, ellipkinc
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 Array = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def tumble() -> Trace:
     energy = np.full(t.shape, 0.5 * w_0 @ momentum[0])
     columns = {"frame.q": (q, "1"), "frame.w": (w, "rad/s"), "angular_momentum": (momentum, "N.m.s")}
     columns["energy.kinetic"] = (energy, "J")
-    return _trace("tumble", "Euler-Poinsot motion by Jacobi's elliptic functions", t, columns)
+    return reference("tumble", "Euler-Poinsot motion by Jacobi's elliptic functions", t, columns, of="body")
 
 
 def needle() -> Trace:
@@ -118,24 +118,10 @@ def needle() -> Trace:
         "point.r": (r + arm, "m"),
         "attach.v": (v + np.cross(w, arm), "m/s"),
     }
-    return _trace("needle", "sin(phi/2) = k sn(K - w t)", t, columns)
-
-
-def _trace(case: str, formula: str, t: Array, columns: dict[str, tuple[Array, str]]) -> Trace:
-    """Vectors become signals [1], [2], ...; those that are zero throughout are left out."""
-    signals: dict[str, tuple[Array, str]] = {}
-    for name, (values, unit) in columns.items():
-        if values.ndim == 1:
-            signals[f"body.{name}"] = (values, unit)
-        else:
-            signals |= {f"body.{name}[{i}]": (part, unit) for i, part in enumerate(values.T, start=1) if part.any()}
-    units = {name: unit for name, (_, unit) in signals.items()}
-    provenance = {"case": case, "formula": formula, "script": "references.py"}
-    return Trace(t, tuple(signals), np.column_stack([v for v, _ in signals.values()]), units, {}, provenance)
+    return reference("needle", "sin(phi/2) = k sn(K - w t)", t, columns, of="body")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (tumble, needle)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

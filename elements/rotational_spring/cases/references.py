@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def _swing(case: str) -> Trace:
@@ -17,11 +17,8 @@ def _swing(case: str) -> Trace:
     inertia, k, theta_0 = 0.1, 10.0, math.radians(3.0)
     omega = math.sqrt(k / inertia)
     theta, w = theta_0 * np.cos(omega * t), -theta_0 * omega * np.sin(omega * t)
-    names = ("spring.theta", "spring.t", "disc.p.w")
-    units = dict(zip(names, ("rad", "N.m", "rad/s"), strict=True))
-    formula = "theta = theta0 cos(Omega t), Omega = sqrt(k/J), t = k theta"
-    provenance = {"case": case, "formula": formula, "script": "references.py"}
-    return Trace(t, names, np.column_stack([theta, k * theta, w]), units, {}, provenance)
+    columns = {"spring.theta": (theta, "rad"), "spring.t": (k * theta, "N.m"), "disc.p.w": (w, "rad/s")}
+    return reference(case, "theta = theta0 cos(Omega t), Omega = sqrt(k/J), t = k theta", t, columns)
 
 
 def held_torque() -> Trace:
@@ -35,5 +32,4 @@ def held_angle() -> Trace:
 CASES: tuple[Callable[[], Trace], ...] = (held_torque, held_angle)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

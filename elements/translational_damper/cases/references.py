@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def run_down() -> Trace:
@@ -15,15 +15,12 @@ def run_down() -> Trace:
     t = np.arange(1001, dtype=float) * 1e-3
     mass, d, v_0 = 10.0, 20.0, 3.0
     v = v_0 * np.exp(-d * t / mass)
-    names = ("mass.p.v", "damper.F", "damper.energy.damping")
-    units = dict(zip(names, ("m/s", "N", "J"), strict=True))
-    formula = "v = v0 exp(-d t/m), F = d v"
-    provenance = {"case": "run_down", "formula": formula, "script": "references.py"}
-    return Trace(t, names, np.column_stack([v, d * v, mass * (v_0**2 - v**2) / 2]), units, {}, provenance)
+    lost = mass * (v_0**2 - v**2) / 2
+    columns = {"mass.p.v": (v, "m/s"), "damper.F": (d * v, "N"), "damper.energy.damping": (lost, "J")}
+    return reference("run_down", "v = v0 exp(-d t/m), F = d v", t, columns)
 
 
 CASES: tuple[Callable[[], Trace], ...] = (run_down,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def _swing(case: str) -> Trace:
@@ -17,11 +17,8 @@ def _swing(case: str) -> Trace:
     mass, k, x_0 = 10.0, 1000.0, 3e-3
     omega = math.sqrt(k / mass)
     x, v = x_0 * np.cos(omega * t), -x_0 * omega * np.sin(omega * t)
-    names = ("spring.x", "spring.F", "mass.p.v")
-    units = dict(zip(names, ("m", "N", "m/s"), strict=True))
-    formula = "x = x0 cos(Omega t), Omega = sqrt(k/m), F = k x"
-    provenance = {"case": case, "formula": formula, "script": "references.py"}
-    return Trace(t, names, np.column_stack([x, k * x, v]), units, {}, provenance)
+    columns = {"spring.x": (x, "m"), "spring.F": (k * x, "N"), "mass.p.v": (v, "m/s")}
+    return reference(case, "x = x0 cos(Omega t), Omega = sqrt(k/m), F = k x", t, columns)
 
 
 def held_force() -> Trace:
@@ -44,15 +41,13 @@ def train() -> Trace:
     shape = np.sin(np.outer(np.arange(n + 2), mode) * math.pi / (n + 1))
     share = 2 / (n + 1) * v_0 * shape * shape[struck]
     s, v = np.sin(np.outer(t, w)) @ (share / w).T, np.cos(np.outer(t, w)) @ share.T
-    names = ("mass[50].p.v", "mass[45].p.v", "spring[51].F")
-    units = dict(zip(names, ("m/s", "m/s", "N"), strict=True))
+    force = k * (s[:, 51] - s[:, 50])
+    columns = {"mass[50].p.v": (v[:, 50], "m/s"), "mass[45].p.v": (v[:, 45], "m/s"), "spring[51].F": (force, "N")}
     formula = "s_i = v0 sum_j 2/(N + 1) sin(i j pi/(N + 1)) sin(p j pi/(N + 1)) sin(w_j t)/w_j"
-    provenance = {"case": "train", "formula": formula, "script": "references.py"}
-    return Trace(t, names, np.column_stack([v[:, 50], v[:, 45], k * (s[:, 51] - s[:, 50])]), units, {}, provenance)
+    return reference("train", formula, t, columns)
 
 
 CASES: tuple[Callable[[], Trace], ...] = (held_force, held_position, train)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

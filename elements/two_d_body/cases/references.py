@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from scipy.linalg import eigh
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def thrown() -> Trace:
@@ -23,11 +23,10 @@ def thrown() -> Trace:
     s = s_0 + np.outer(t, v_0) + np.outer(t**2 / 2, acceleration)
     kinetic = (m * (v[:, 0] ** 2 + v[:, 1] ** 2) + inertia * v[:, 2] ** 2) / 2
     potential = -m * (s[:, :2] @ gravity)
-    names = ["body.x", "body.y", "body.theta", *(f"body.P[2].v[{k}]" for k in (1, 2, 3))]
-    names += ["body.energy.kinetic", "body.energy.potential"]
-    units = dict(zip(names, ["m", "m", "rad", "m/s", "m/s", "rad/s", "J", "J"], strict=True))
-    provenance = {"case": "thrown", "formula": "s = s0 + v0 t + a t^2/2", "script": "references.py"}
-    return Trace(t, tuple(names), np.column_stack([s, v, kinetic, potential]), units, {}, provenance)
+    columns = {"x": (s[:, 0], "m"), "y": (s[:, 1], "m"), "theta": (s[:, 2], "rad")}
+    columns |= {f"P[2].v[{k + 1}]": (v[:, k], unit) for k, unit in enumerate(("m/s", "m/s", "rad/s"))}
+    columns |= {"energy.kinetic": (kinetic, "J"), "energy.potential": (potential, "J")}
+    return reference("thrown", "s = s0 + v0 t + a t^2/2", t, columns, of="body")
 
 
 def on_three_springs() -> Trace:
@@ -41,15 +40,12 @@ def on_three_springs() -> Trace:
     squares, modes = eigh(rows.T @ np.diag([500.0, 800.0, 300.0]) @ rows, mass)
     w = np.sqrt(squares)
     q = np.sin(np.outer(t, w)) * (modes.T @ mass @ velocity / w) @ modes.T + np.array([3e-3, 0.0, 0.0])
-    names = ("body.x", "body.y", "body.theta")
-    units = dict(zip(names, ("m", "m", "rad"), strict=True))
+    columns = {"x": (q[:, 0], "m"), "y": (q[:, 1], "m"), "theta": (q[:, 2], "rad")}
     formula = "q = q0 + modes of K p = W^2 M p, K = sum k B^T B"
-    provenance = {"case": "on_three_springs", "formula": formula, "script": "references.py"}
-    return Trace(t, names, q, units, {}, provenance)
+    return reference("on_three_springs", formula, t, columns, of="body")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (on_three_springs, thrown)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from fmu_builder import Trace, write_trace
+from fmu_builder import Trace
+from fmu_builder.cosim.reference_scripts import reference, write_references
 
 
 def moved_point() -> Trace:
@@ -20,15 +20,12 @@ def moved_point() -> Trace:
     speed = np.cos(math.tau * np.outer(t, frequency)) * amplitude * math.tau * frequency
     x, y, angle, force = 0.3, -0.12, math.radians(60.0), 7.0
     row = np.array([math.cos(angle), math.sin(angle), x * math.sin(angle) - y * math.cos(angle)])
-    values = np.column_stack([speed @ row, *(np.full(t.shape, force * b) for b in row)])
-    names = ("point.p_in.v", *(f"point.P_out.F[{k}]" for k in (1, 2, 3)))
-    units = dict(zip(names, ("m/s", "N", "N", "N.m"), strict=True))
-    provenance = {"case": "moved_point", "formula": "p_in.v = B s', P_out.F = B^T F", "script": "references.py"}
-    return Trace(t, names, values, units, {}, provenance)
+    columns = {"p_in.v": (speed @ row, "m/s")}
+    columns |= {f"P_out.F[{k + 1}]": (force * row[k], unit) for k, unit in enumerate(("N", "N", "N.m"))}
+    return reference("moved_point", "p_in.v = B s', P_out.F = B^T F", t, columns, of="point")
 
 
 CASES: tuple[Callable[[], Trace], ...] = (moved_point,)
 
 if __name__ == "__main__":
-    for case in CASES:
-        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")
+    write_references(CASES, __file__)

@@ -170,16 +170,31 @@ def staged(*targets: Path) -> Iterator[tuple[Path, ...]]:
             new.unlink(missing_ok=True)
 
 
+@contextmanager
+def written(place: Path) -> Iterator[None]:
+    """Inside, what the file or folder cannot take raises ToolError."""
+    try:
+        yield
+    except OSError as error:
+        raise ToolError(Problem(str(place), f"cannot be written: {error.strerror or error}")) from error
+
+
+def no_place(path: Path) -> str:
+    """Why no file can be made or replaced there, as far as its folder shows; "" if it can."""
+    parent = next(folder for folder in real_place(path).parents if folder.exists())
+    if parent.is_dir() and os.access(parent, os.W_OK):
+        return ""
+    what = "cannot be written to" if parent.is_dir() else "is a file, not a folder"
+    return f"'{path}' cannot be written: {parent} {what}; choose another place"
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all, text as UTF-8.  Raises ToolError."""
-    try:
-        with staged(path) as (new,):
-            if isinstance(content, bytes):
-                new.write_bytes(content)
-            else:
-                new.write_text(content, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
+    with written(path), staged(path) as (new,):
+        if isinstance(content, bytes):
+            new.write_bytes(content)
+        else:
+            new.write_text(content, encoding="utf-8", newline="\n")
 
 
 def _beside(place: Path) -> Path:

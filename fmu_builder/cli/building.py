@@ -22,7 +22,7 @@ from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fm
 from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES, resolve_platforms
-from fmu_builder.files import real_place, write_whole
+from fmu_builder.files import real_place, write_whole, written
 from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import file_kind, is_recipe
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
@@ -230,11 +230,9 @@ def _build(
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as place:  # cases that do not fit leave nothing behind
         built = _with_references(_build_plain(path, Path(place), platforms, assembly, fmi), cases)
         target = folder / built.path.name
-        try:
+        with written(target):
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(target, built.path.read_bytes())
-        except OSError as error:
-            raise ToolError(Problem(str(target), f"cannot be written: {error.strerror or error}")) from error
     return replace(built, path=target)
 
 

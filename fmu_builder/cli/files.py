@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fmu_builder.errors import InputError, Problem, ToolError
-from fmu_builder.files import is_stream, real_place
+from fmu_builder.files import is_stream, no_place, real_place
 from fmu_builder.paths import find_recipe
 
 if TYPE_CHECKING:
@@ -60,10 +60,8 @@ def check_outputs(*targets: tuple[str, Path | None]) -> None:
     for option, path in given:
         if is_stream(path):
             continue
-        parent = next(folder for folder in real_place(path).parents if folder.exists())
-        if option and not (parent.is_dir() and os.access(parent, os.W_OK)):
-            what = "cannot be written to" if parent.is_dir() else "is a file, not a folder"
-            refused.append(Problem(option, f"'{path}' cannot be written: {parent} {what}; choose another place"))
+        if option and (what := no_place(path)):
+            refused.append(Problem(option, what))
     if refused:
         raise ToolError(refused)
 

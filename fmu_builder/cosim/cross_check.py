@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.cosim.trace import Trace
-from fmu_builder.errors import InputError, Problem, ToolError
-from fmu_builder.files import staged
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.files import staged, written
 from fmu_builder.model.connectable import Node
 
 _RELATIVE_TOLERANCE = 1e-4  # of a scenario that asks for none: the usual one of the cross-check, for other solvers
@@ -58,13 +58,11 @@ def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path
         if master_starts := system.set_by_master[slave]:
             values = ", ".join(_assignment(system, slave, name, value) for name, value in master_starts.items())
             notes.append(f"the triple of {slave} does not hold what the run sets by itself: {values}")
-    try:
+    with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with staged(*texts) as files:
             for file, text in zip(files, texts.values(), strict=True):
                 file.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ToolError(Problem(str(folder), f"cannot be written: {error.strerror or error}")) from error
     return list(texts), notes
 
 

@@ -22,9 +22,9 @@ from lxml import etree
 from fmu_builder.cosim.cross_check import MOST_BYTES, triple
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.trace import Trace
-from fmu_builder.errors import InputError, Problem, ToolError, none_of
+from fmu_builder.errors import InputError, Problem, none_of
 from fmu_builder.export.fmu import build_fmu
-from fmu_builder.files import staged
+from fmu_builder.files import staged, written
 from fmu_builder.paths import find_recipe
 
 PLATFORMS = ("linux64", "win64", "darwin64")  # of the rules among those that FMUs are built for
@@ -151,14 +151,12 @@ def _check_sizes(name: str, texts: Mapping[str, str]) -> None:
 
 
 def _write(files: Mapping[Path, bytes], folder: Path) -> None:
-    try:
+    with written(folder):
         for path in files:
             path.parent.mkdir(parents=True, exist_ok=True)
         with staged(*files) as places:
             for place, content in zip(places, files.values(), strict=True):
                 place.write_bytes(content)
-    except OSError as error:
-        raise ToolError(Problem(str(folder), f"cannot be written: {error.strerror or error}")) from error
 
 
 def _readme(system: System, slave: str, kind: str, texts: Mapping[str, str], origin: _Origin) -> str:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean, raise_faults
-from fmu_builder.files import csv_reader, is_stream, read_text, staged, write_whole
+from fmu_builder.files import csv_reader, is_stream, read_text, staged, write_whole, written
 
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
@@ -161,15 +161,13 @@ def write_trace(trace: Trace, path: Path | str) -> None:
     except (TypeError, ValueError) as error:
         what = f"{error}; units, events and provenance may hold text, finite numbers, lists and tables only"
         raise InputError(Problem("trace", what)) from error
-    try:
+    with written(path):
         if is_stream(path):
             write_whole(path, f"{header}\n{body}")
             return
         with staged(_beside(path), path) as (new_beside, new):
             new_beside.write_text(beside_text, encoding="utf-8", newline="\n")
             new.write_text(f"{header}\n{body}", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
 
 
 def read_trace(path: Path | str) -> Trace:

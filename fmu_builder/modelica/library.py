@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fmu_builder.errors import InputError, Problem, ToolError, collected, listed
-from fmu_builder.files import read_text
+from fmu_builder.errors import InputError, Problem, collected, listed
+from fmu_builder.files import read_text, written
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.loader import assembly_of_scenario, load_model
 from fmu_builder.model.model import ElementModel, Model
@@ -244,7 +244,7 @@ def _is_ours(folder: Path, place: Path) -> bool:
 def _replace(folder: Path, files: Mapping[str, str]) -> None:
     """Write the files, in place of those of an earlier package.  Files of others stay, in package.order too."""
     texts = {name: _signed(name, text) for name, text in files.items()}
-    try:
+    with written(folder):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             ours = _files_of_ours(folder, texts)
             for name in texts:
@@ -258,8 +258,6 @@ def _replace(folder: Path, files: Mapping[str, str]) -> None:
             place = folder / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ToolError(Problem(str(folder), f"cannot be written: {error.strerror or error}")) from None
 
 
 def _files_of_ours(folder: Path, names: Collection[str]) -> set[Path]:

@@ -23,7 +23,7 @@ from fmu_builder.check.document import Fmu
 from fmu_builder.check.findings import DESCRIPTION
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, Compiler, find_compiler, host_platform
-from fmu_builder.files import staged
+from fmu_builder.files import staged, written
 from fmu_builder.recording.library import recorder_library
 
 _CONFIGURATION = ".recorder"
@@ -78,11 +78,8 @@ def record_fmu(fmu: Path | str, output: Path | str | None = None, into: Path | s
             made = pool.map(lambda one: recorder_library(one, compiler), platforms)
             recorders = dict(zip(platforms, made, strict=True))
         configuration = f"{folder}\n".encode() + zlib.compress(source.read(DESCRIPTION), 9)
-        try:
-            with _new_folders(target.parent), staged(target) as (new,):
-                _write(path, new, libraries, recorders, configuration)
-        except OSError as error:
-            raise ToolError(Problem(str(target), f"cannot be written: {error.strerror or error}")) from error
+        with written(target), _new_folders(target.parent), staged(target) as (new,):
+            _write(path, new, libraries, recorders, configuration)
     return RecordingFmu(target, folder, platforms, notes)
 
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export.cache import locked
-from fmu_builder.files import staged
+from fmu_builder.files import no_place, staged
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.work import OK, Batch, Done, Job
 
@@ -323,10 +323,8 @@ def check_place(table: Path) -> None:
     """Whether the table can be written, before the runs.   Raises ToolError."""
     if table.is_dir():
         raise InputError(Problem("-o", f"'{table}' is a folder; name a file in it"))
-    parent = next(folder for folder in table.absolute().parents if folder.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        what = "cannot be written to" if parent.is_dir() else "is a file, not a folder"
-        raise ToolError(Problem("-o", f"'{table}' cannot be written: {parent} {what}; choose another place"))
+    if what := no_place(table):
+        raise ToolError(Problem("-o", what))
 
 
 def columns(table: Path, names: Sequence[str] | None = None) -> Any:

@@ -97,12 +97,16 @@ def listed(texts: Sequence[str], most: int) -> str:
     return ", ".join(texts[:most]) + more
 
 
+def shown_value(value: object) -> str:
+    """As the file has it, but for the kind of quotes."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
 def none_of(value: object, known: Iterable[str]) -> str:
     """`'x' is none of a, b; did you mean 'a'?`"""
     names = list(known)
-    shown = str(value).lower() if isinstance(value, bool) else repr(value)
     near = did_you_mean(str(value), names).partition("; known")[0]  # all stand before it
-    return f"{shown} is none of {', '.join(names)}{near}"
+    return f"{shown_value(value)} is none of {', '.join(names)}{near}"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeGuard
 
 from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
 
@@ -213,6 +214,11 @@ def parse_unit(text: str) -> Unit:
     except _FaultyUnitError as fault:
         raise InputError(Problem("unit", str(fault))) from None
     return _unit(text, scale)
+
+
+def is_quantity(value: object) -> TypeGuard[float | str]:
+    """Whether it is a number or a text, as parse_quantity reads them."""
+    return isinstance(value, int | float | str) and not isinstance(value, bool)
 
 
 def parse_quantity(value: float | int | str, unit: Unit, where: str, *, is_difference: bool = False) -> float:

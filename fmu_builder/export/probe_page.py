@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fmu_builder.errors import shown_value
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import shipped
 
@@ -78,7 +79,7 @@ def _short(name: str) -> str:
 def _text(value: bool | int | float | str) -> str:
     if isinstance(value, str):
         return f'"{_short(value)}"'
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    return shown_value(value)
 
 
 def _result(one: Mapping[str, Any]) -> str:

@@ -458,7 +458,7 @@ def plain(name: str) -> str:
     return VARIANT.sub("", name)
 
 
-def value_text(value: bool | int | str) -> str:
+def value_text(value: float | str) -> str:
     """A structure value as TOML writes it, without quotes."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fmu_builder.errors import InputError, Problem, none_of
-from fmu_builder.units import Unit, parse_quantity
+from fmu_builder.errors import InputError, Problem, none_of, shown_value
+from fmu_builder.units import Unit, is_quantity, parse_quantity
 
 
 def truth(value: object, where: str) -> bool:
@@ -18,9 +18,8 @@ def truth(value: object, where: str) -> bool:
 
 def number(value: object, unit: Unit, where: str) -> float:
     """A number in SI, or a text with a unit."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        shown = str(value).lower() if isinstance(value, bool) else repr(value)
-        raise InputError(Problem(where, f"{shown} must be a number, or text 'number unit'"))
+    if not is_quantity(value):
+        raise InputError(Problem(where, f"{shown_value(value)} must be a number, or text 'number unit'"))
     return parse_quantity(value, unit, where)
 
 

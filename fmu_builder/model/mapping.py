@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, Valida
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
-from fmu_builder.units import parse_quantity, parse_unit
+from fmu_builder.units import is_quantity, parse_quantity, parse_unit
 
 
 def _factor(value: float) -> float:
@@ -63,7 +63,7 @@ class OffsetEntry(TableModel):
 def _time_offset(value: object) -> object:
     if isinstance(value, dict | OffsetEntry):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if not is_quantity(value):
         raise rule("must be a time, s or a text such as '12 ms', or a table { start, min, max }")
     return {"start": value, "min": value, "max": value}
 

@@ -33,7 +33,7 @@ from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Quantity, TableModel, python_value, rule
 from fmu_builder.model.toml_files import explain, read_toml
-from fmu_builder.units import parse_quantity, parse_unit
+from fmu_builder.units import is_quantity, parse_quantity, parse_unit
 
 
 def _start_value(value: object) -> object:
@@ -391,7 +391,7 @@ def time_problems(path: Path, table: object) -> list[Problem]:
     times = {"start": 0.0}
     for key in _TIMES:
         value = table.get(key)
-        if isinstance(value, int | float | str) and not isinstance(value, bool):
+        if is_quantity(value):
             with collected(problems):
                 times[key] = parse_quantity(value, parse_unit("s"), f"{path}: [experiment] {key}")
     if problems or not {"stop", "step"} <= times.keys():

@@ -31,7 +31,7 @@ from fmu_builder.laws.text import parse_laws, read_value
 from fmu_builder.laws.tree import Argument, Call, Expression, Place, ScalarText, Source, parse_declarations
 from fmu_builder.model.declaration import Declaration, Slot
 from fmu_builder.model.given_values import interval
-from fmu_builder.units import Unit, parse_quantity, parse_unit
+from fmu_builder.units import Unit, is_quantity, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,7 @@ class _Reader:
         """Start values of scalars that the recipe gives; the model reports faulty ones."""
         for name in tunable(laws):
             value = start.get(f"laws.{name}")
-            if isinstance(value, int | float | str) and not isinstance(value, bool):
+            if is_quantity(value):
                 try:
                     yield name, parse_quantity(value, parse_unit(scalar_unit(laws, name)[0]), "")
                 except InputError:

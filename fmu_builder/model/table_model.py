@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from fmu_builder.errors import InputError
 from fmu_builder.model.toml_files import explain
-from fmu_builder.units import limits_text
+from fmu_builder.units import is_quantity, limits_text
 
 KIND = "kind"  # the key that says which of several models a table has
 
@@ -92,7 +92,7 @@ def rule(text: str) -> PydanticCustomError:
 
 def _quantity(value: object) -> object:
     value = _listed(value)
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if not is_quantity(value):
         raise rule("must be a number (SI) or a text with a unit such as '1 ms'")
     return value
 

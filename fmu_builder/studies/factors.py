@@ -16,9 +16,10 @@ from fmu_builder.cosim.scenario_inputs import Start, is_settable, si_unit, start
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.model.declaration import value_text
 from fmu_builder.model.scenario import ALGORITHMS
 from fmu_builder.studies.format import EXPERIMENT, CheckedStudy, Factor
-from fmu_builder.units import parse_quantity, parse_unit
+from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Cell = float | str
 
@@ -164,7 +165,7 @@ def _of_variable(
         return Axis(name, "start", targets, unit, tuple(float(v) for v in values), values)
     if variable.type != "Real":
         raise InputError(Problem(where, f"{variable.name} is of type {variable.type}, which has no range: give values"))
-    axis = Axis(name, "start", targets, unit, None, **_range(factor, variable, where))  # type: ignore[arg-type]
+    axis = Axis(name, "start", targets, unit, None, **_range(factor, unit_of(variable), where))  # type: ignore[arg-type]
     return axis
 
 
@@ -173,21 +174,12 @@ def _cells(values: Sequence[Start | bool]) -> tuple[Cell, ...]:
     numbers = tuple(one for one in values if isinstance(one, int | float) and not isinstance(one, bool))
     if len(numbers) == len(values):
         return numbers
-    return tuple(_text(one) for one in values)
+    return tuple(map(value_text, values))
 
 
-def _text(value: Start | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _range(factor: Factor, variable: SlaveVariable, where: str) -> dict[str, float | bool | int]:
-    unit = unit_of(variable)
+def _range(factor: Factor, unit: Unit, where: str) -> dict[str, float | bool | int]:
     low, high = (parse_quantity(one, unit, where) for one in (factor.low or 0.0, factor.high or 0.0))
-    return _checked_range(factor, low, high, unit.name, where)
-
-
-def _checked_range(factor: Factor, low: float, high: float, unit: str, where: str) -> dict[str, float | bool | int]:
-    shown = "" if unit == "1" else f" {unit}"
+    shown = "" if unit.name == "1" else f" {unit.name}"
     if not low < high:
         raise InputError(Problem(where, f"low = {low:g}{shown} must be less than high = {high:g}{shown}"))
     if factor.scale == "log" and low <= 0.0:
@@ -213,9 +205,7 @@ def _of_experiment(name: str, factor: Factor, where: str) -> Axis:
     if name in ("step", "stop"):
         what = f"a range of {name} has values that do not divide the time of the run: give values = [...]"
         raise InputError(Problem(where, what))
-    low, high = (parse_quantity(one, unit, where) for one in (factor.low or 0.0, factor.high or 0.0))
-    found = _checked_range(factor, low, high, unit.name, where)
-    return Axis(name, "experiment", targets, unit.name, None, **found)  # type: ignore[arg-type]
+    return Axis(name, "experiment", targets, unit.name, None, **_range(factor, unit, where))  # type: ignore[arg-type]
 
 
 def _each(values: Sequence[object], read: object) -> tuple[float, ...]:
@@ -238,7 +228,7 @@ def _with_base(axis: Axis, factor: Factor, where: str) -> Axis:
     if axis.cells is None:
         base = parse_quantity(factor.base, parse_unit(axis.unit), f"{where} base")
         return replace(axis, base=axis.in_range(base, f"{where} base"))
-    given: Cell = _text(factor.base)
+    given: Cell = value_text(factor.base)
     if axis.is_number and not isinstance(factor.base, bool):
         given = parse_quantity(factor.base, parse_unit(axis.unit or "1"), f"{where} base")
     if given not in axis.cells:

@@ -15,6 +15,7 @@ from lxml import etree
 from fmu_builder.check.document import Fmu, parsed
 from fmu_builder.check.findings import Found, Rule
 from fmu_builder.errors import FmuBuilderError, InputError, listed
+from fmu_builder.export.archive import platform_folders
 from fmu_builder.export.binaries import read_library
 from fmu_builder.export.terminals import FILE as TERMINALS
 from fmu_builder.export.terminals import terminals_schema
@@ -74,13 +75,9 @@ def _suffix(folder: str) -> str | None:
     return _OLD.get(folder) or (_SYSTEMS.get(match["system"]) if match else None)
 
 
-def _folders(fmu: Fmu) -> list[str]:
-    return sorted({name.split("/")[1] for name in fmu.names if name.startswith("binaries/") and name.count("/") > 1})
-
-
 def _libraries(fmu: Fmu) -> Iterator[tuple[str, str]]:
     """Folder and name of each library that the standard asks for and the archive has."""
-    for folder in _folders(fmu):
+    for folder in platform_folders(fmu.names):
         suffix = _suffix(folder)
         names = (f"binaries/{folder}/{identifier}{suffix}" for identifier in fmu.identifiers)
         yield from ((folder, name) for name in names if suffix and name in fmu.names)
@@ -121,13 +118,13 @@ def _something_to_run(fmu: Fmu) -> Iterator[Found]:
 
 
 def _folder_names(fmu: Fmu) -> Iterator[Found]:
-    for folder in _folders(fmu):
+    for folder in platform_folders(fmu.names):
         if _suffix(folder) is None:
             yield Found(f"'{folder}' is no name of a platform", file=f"binaries/{folder}/")
 
 
 def _library_names(fmu: Fmu) -> Iterator[Found]:
-    for folder in _folders(fmu):
+    for folder in platform_folders(fmu.names):
         suffix = _suffix(folder)
         held = [name for name in fmu.names if name.startswith(f"binaries/{folder}/")]
         if suffix is None or any(name.endswith((".a", ".lib")) for name in held):  # static libraries have any name

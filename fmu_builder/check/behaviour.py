@@ -16,7 +16,7 @@ from fmu_builder.check.behaviour_rules import ENDS, LOADS, RULES
 from fmu_builder.check.document import Fmu
 from fmu_builder.check.findings import Finding, Found
 from fmu_builder.errors import ToolError
-from fmu_builder.export.archive import unpack
+from fmu_builder.export.archive import platform_folders, unpack_to_call
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.export.trial import Ending
 
@@ -28,8 +28,7 @@ _MOST_ENDS = 3  # crashes and hangs after which the other rules are not tried
 def missing_library(fmu: Fmu) -> str:
     """Why this machine cannot call the FMU, or nothing."""
     name = host_library_name(fmu)
-    folders = sorted({one.split("/")[1] for one in fmu.names if one.startswith("binaries/") and one.count("/") > 1})
-    has = ", ".join(folders) or "none"
+    has = ", ".join(platform_folders(fmu.names)) or "none"
     return "" if name in fmu.names else f"there is no binary for this machine ({host_platform()}), but for: {has}"
 
 
@@ -50,8 +49,7 @@ def behaviour(fmu: Fmu, notes: list[str], timeout: float = TIMEOUT) -> Iterator[
     ends = 0
     with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as name:
         folder = Path(name) / "fmu"
-        wanted = ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/")
-        unpack(fmu.path, folder, wanted)
+        unpack_to_call(fmu.path, folder, library)
         while left and ends < _MOST_ENDS:
             result = Path(name) / "result"
             result.unlink(missing_ok=True)

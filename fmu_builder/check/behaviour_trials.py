@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 
 from fmu_builder.check.document import Scalar
-from fmu_builder.check.trial import ERROR, Trial, Values, family, references, state_functions
+from fmu_builder.check.trial import ERROR, Trial, Values, references, state_functions
 from fmu_builder.errors import listed
 from fmu_builder.export.smoke import Refused, status_name
 
@@ -124,7 +124,7 @@ def set_output(trial: Trial) -> Iterator[str]:
 
 
 def _has_settable_alias(trial: Trial, v: Scalar) -> bool:
-    return any(w.is_settable and (w.reference, family(w)) == (v.reference, family(v)) for w in trial.fmu.variables)
+    return any(w.is_settable and (w.reference, w.family) == (v.reference, v.family) for w in trial.fmu.variables)
 
 
 def set_fixed(trial: Trial) -> Iterator[str]:

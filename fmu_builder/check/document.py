@@ -59,6 +59,11 @@ class Scalar:
     shared: Mapping[str, str]
 
     @property
+    def family(self) -> str:
+        """The type of the functions that get and set it."""
+        return "Integer" if self.type == "Enumeration" else self.type
+
+    @property
     def start(self) -> str | None:
         return self.own.get("start")
 
@@ -178,6 +183,14 @@ class Description:
         """Index and element of each Unknown of Outputs, Derivatives or InitialUnknowns."""
         for one in self.root.iterfind(f"ModelStructure/{group}/Unknown"):
             yield int(one.get("index", "0")), one
+
+
+def by_reference(description: Description) -> dict[tuple[str, int], list[Scalar]]:
+    """The variables of a family and value reference."""
+    found: dict[tuple[str, int], list[Scalar]] = {}
+    for v in description.variables:
+        found.setdefault((v.family, v.reference), []).append(v)
+    return found
 
 
 class Fmu(Description):

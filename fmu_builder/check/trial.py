@@ -21,10 +21,6 @@ class FatalError(Exception):
     """A call was answered with fmi2Fatal, after which none may follow."""
 
 
-def family(v: Scalar) -> str:
-    return "Integer" if v.type == "Enumeration" else v.type
-
-
 class Probe(Instance):
     """One instance.  A function that answers fmi2Fatal ends all calls by FatalError."""
 
@@ -38,7 +34,7 @@ class Probe(Instance):
         """Values in the order of the variables; raises Refused."""
         found: dict[int, float | bytes | None] = {}
         for kind, c_type in _C_TYPES.items():
-            some = [v for v in variables if family(v) == kind]
+            some = [v for v in variables if v.family == kind]
             if some:
                 values = (c_type * len(some))()
                 self.call(f"fmi2Get{kind}", references(some), c_size_t(len(some)), values)

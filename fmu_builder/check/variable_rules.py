@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
-from fmu_builder.check.document import VARIABILITIES, Fmu, Scalar, initials
+from fmu_builder.check.document import VARIABILITIES, Fmu, Scalar, by_reference, initials
 from fmu_builder.check.findings import Found, Rule
 from fmu_builder.errors import listed
 
@@ -190,10 +189,7 @@ def _multiple_set(fmu: Fmu) -> Iterator[Found]:
 
 def _alias_sets(fmu: Fmu) -> Iterable[list[Scalar]]:
     """Variables of one value reference; Integers and Enumerations are got and set by the same functions."""
-    sets: dict[tuple[str, int], list[Scalar]] = defaultdict(list)
-    for v in fmu.variables:
-        sets["Integer" if v.type == "Enumeration" else v.type, v.reference].append(v)
-    return [group for group in sets.values() if len(group) > 1]
+    return [group for group in by_reference(fmu).values() if len(group) > 1]
 
 
 def _of(group: Iterable[Scalar]) -> str:

@@ -16,7 +16,7 @@ from fmu_builder.cli.files import find, find_scenario
 from fmu_builder.cli.mesh_info import is_mesh, recipe_place, write_recipe
 from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, raise_all
-from fmu_builder.export.archive import check_archive
+from fmu_builder.export.archive import check_archive, platform_folders
 from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fmu, fmu_name
 from fmu_builder.export.many import build_fmus
@@ -266,7 +266,7 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str], fmi: 
         what = f"was not built by fmu-builder, or by an early one: it holds no {FOLDER}; build it from its recipe"
         raise InputError(Problem(str(fmu), what))
     folder = output if output is not None else Path.cwd()
-    folders = {name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1}
+    folders = {*platform_folders(names)}
     wanted = platforms or [name for name in PLATFORMS if {name, TUPLES[name]} & folders]
     versions_ = fmi or (_version_of(fmu),)
     if (folder / fmu.name).resolve() == fmu.resolve():

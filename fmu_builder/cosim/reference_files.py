@@ -23,7 +23,7 @@ from lxml import etree
 from fmu_builder.cosim.cross_check import csv_text
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
-from fmu_builder.cosim.ssp_writing import parameter_set
+from fmu_builder.cosim.ssp_writing import parameter_set, xml_text
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.errors import InputError, Problem
@@ -219,7 +219,7 @@ def _experiments(name: str, experiments: Sequence[Experiment], files: Mapping[st
         for tag, end in (("Parameters", ".ssv"), ("Stimuli", "_in.csv"), ("References", "_ref.csv")):
             if f"{one.name}{end}" in files:
                 etree.SubElement(found, tag, source=f"{one.name}{end}")
-    return _xml(root)
+    return xml_text(root)
 
 
 _KINDS = {  # ending: MIME type, role, what it is
@@ -241,13 +241,7 @@ def _manifest(files: Mapping[str, bytes], descriptions: Mapping[str, str]) -> by
         description = what.format(f"{case}: {descriptions.get(case, '')}")
         attributes = {"type": mime, "source": name, "role": role, "description": description}
         etree.SubElement(root, "Related", {**attributes, "checksum": hashlib.sha3_256(content).hexdigest()})
-    return _xml(root)
-
-
-def _xml(root: etree._Element) -> bytes:
-    etree.indent(root)
-    text: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
-    return text + b"\n"
+    return xml_text(root)
 
 
 def _about(name: str, experiments: Sequence[Experiment]) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.cosim.trace import read_trace
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean, shown_value
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.text import read_value
@@ -299,8 +299,9 @@ def _drive_table(
         if not (truth if variable.type == "Boolean" else not isinstance(item, bool) or drive.table is not None) or (
             variable.type in ("Integer", "Enumeration") and item != int(item)
         ):
-            shown = str(item).lower() if isinstance(item, bool) else repr(item)
-            raise InputError(Problem(where, f"{shown} must be {kind}: {variable.name} is of type {variable.type}"))
+            raise InputError(
+                Problem(where, f"{shown_value(item)} must be {kind}: {variable.name} is of type {variable.type}")
+            )
         if variable.type != "Real":
             check_bits(item, where)
     return tuple(map(float, time)), tuple(map(float, value))

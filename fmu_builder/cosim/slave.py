@@ -42,7 +42,7 @@ from fmu_builder.cosim.pending_steps import waiting_step
 from fmu_builder.cosim.port_names import find_ports
 from fmu_builder.cosim.terminals import read_terminals
 from fmu_builder.errors import InputError, Problem, SlaveError
-from fmu_builder.export.archive import check_archive
+from fmu_builder.export.archive import check_archive, platform_folders
 from fmu_builder.export.smoke import STATUS
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.export.trial import try_out
@@ -187,8 +187,7 @@ def _default_experiment(description: ModelDescription) -> tuple[dict[str, float]
 
 def _other_platforms(names: frozenset[str]) -> set[str]:
     """Folders of `binaries/` for platforms that fmu-builder does not support, such as win32."""
-    folders = {name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1}
-    return folders - set(PLATFORMS)
+    return {*platform_folders(names)} - set(PLATFORMS)
 
 
 @dataclass(frozen=True)

@@ -169,9 +169,11 @@ class _Writer:
     def documents(self) -> dict[str, bytes]:
         """The XML files by their names in the archive."""
         files = {
-            self.sets[slave]: _text(self._parameters(slave, values)) for slave, values in self.starts.items() if values
+            self.sets[slave]: xml_text(self._parameters(slave, values))
+            for slave, values in self.starts.items()
+            if values
         }
-        return {MAIN: _text(self._structure())} | files
+        return {MAIN: xml_text(self._structure())} | files
 
     def _structure(self) -> etree._Element:
         scenario = self.system.scenario
@@ -268,7 +270,7 @@ def parameter_set(description: SlaveDescription, values: Mapping[str, Start]) ->
     """Start values of one FMU, SI, as a file .ssv, in the units of its variables."""
     found = {name: unit_of(description.variables[name]) for name in values}
     units = {name: unit for name, unit in found.items() if unit is not None}
-    return _text(_parameter_set(description.variables, _in_fmu(description, values), units, literals=True))
+    return xml_text(_parameter_set(description.variables, _in_fmu(description, values), units, literals=True))
 
 
 def _in_fmu(description: SlaveDescription, values: Mapping[str, Start]) -> dict[str, Start]:
@@ -362,7 +364,7 @@ def _algorithm(step: str) -> etree._Element:
     return found
 
 
-def _text(root: etree._Element) -> bytes:
+def xml_text(root: etree._Element) -> bytes:
     etree.cleanup_namespaces(root, keep_ns_prefixes=list(root.nsmap))
     etree.indent(root)
     text: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,6 +73,11 @@ def check_zip(path: Path, kind: str, needed: str, room: Room | None = None) -> f
     return frozenset(names)
 
 
+def platform_folders(names: Iterable[str]) -> list[str]:
+    """Of binaries/ in an FMU, sorted."""
+    return sorted({name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1})
+
+
 def _no_archive(path: Path, kind: str) -> str:
     """What is wrong with a path that is no file, or a recipe or scenario."""
     if path.is_file():
@@ -125,3 +130,8 @@ def unpack(path: Path, folder: Path, wanted: Sequence[str], hint: str = TMPDIR) 
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         what = f"cannot be unpacked into {folder}: {reason}; {hint}"
         raise ToolError(Problem(str(path), what)) from error
+
+
+def unpack_to_call(path: Path, folder: Path, library: str) -> None:
+    """What calls of an FMU need of it.   library  its archive name   Raises ToolError."""
+    unpack(path, folder, ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/"))

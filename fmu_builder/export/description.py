@@ -101,9 +101,8 @@ def model_description(model: Model, guid: str) -> bytes:
     add_units(root, visible)
     _enumerations(root, visible)
     add_log_and_experiment(root, model, 2)
-    if isinstance(model, ElementModel) and model.recipe.drawing:
+    if drawing := drawing_attributes(model):
         tool = etree.SubElement(etree.SubElement(root, "VendorAnnotations"), "Tool", name="fmu-builder")
-        drawing = {key: value_text(value) for key, value in model.recipe.drawing.items()}  # type: ignore[arg-type]
         etree.SubElement(tool, "Drawing", drawing)
     variables = etree.SubElement(root, "ModelVariables")
     position = {v.index: i + 1 for i, v in enumerate(visible)}  # FMI counts variables from 1, hidden ones left out
@@ -113,7 +112,7 @@ def model_description(model: Model, guid: str) -> bytes:
         variables.append(_string_variable(model, text))
     root.append(_structure(model, visible, position))
     check_against_schema(root)
-    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+    return xml_bytes(root)
 
 
 def add_units(root: etree._Element, variables: Iterable[Variable]) -> None:
@@ -158,9 +157,18 @@ def _enumerations(root: etree._Element, variables: Iterable[Variable]) -> None:
         return
     definitions = etree.SubElement(root, "TypeDefinitions")
     for name, literals in enumerations.items():
-        enumeration = etree.SubElement(etree.SubElement(definitions, "SimpleType", name=name), "Enumeration")
-        for value, literal in enumerate(literals, start=1):
-            etree.SubElement(enumeration, "Item", name=literal, value=str(value))
+        add_items(etree.SubElement(etree.SubElement(definitions, "SimpleType", name=name), "Enumeration"), literals)
+
+
+def add_items(enumeration: etree._Element, literals: Iterable[str]) -> None:
+    for value, literal in enumerate(literals, start=1):
+        etree.SubElement(enumeration, "Item", name=literal, value=str(value))
+
+
+def drawing_attributes(model: Model) -> dict[str, str]:
+    """What the recipe says of pictures."""
+    drawing = model.recipe.drawing if isinstance(model, ElementModel) else {}
+    return {key: value_text(value) for key, value in drawing.items()}  # type: ignore[arg-type]
 
 
 def enumerations_of(variables: Iterable[Variable]) -> dict[str, tuple[str, ...]]:
@@ -324,6 +332,10 @@ def build_description(model: Model, fmi: Fmi = 2) -> bytes:
     for name in source_files(model, fmi):
         etree.SubElement(files, "SourceFile", name=name)
     etree.SubElement(files, "IncludeDirectory", name=".")  # what lies in the folder of a part includes contact_core
+    return xml_bytes(root)
+
+
+def xml_bytes(root: etree._Element) -> bytes:
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
 
 

@@ -8,11 +8,13 @@ from lxml import etree
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.description import (
+    add_items,
     add_log_and_experiment,
     add_units,
     causality,
     check_against_schema,
     description_root,
+    drawing_attributes,
     enumerations_of,
     fmi_value,
     initial_dependencies,
@@ -21,10 +23,10 @@ from fmu_builder.export.description import (
     output_dependencies,
     text_attributes,
     type_attributes,
+    xml_bytes,
 )
 from fmu_builder.export.fmi3_variables import INDICATORS, Fmi3Variable, fmi3_variables
 from fmu_builder.model.clocks import Clock
-from fmu_builder.model.declaration import value_text
 from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.step_advice import HELD_FORCE
 
@@ -91,11 +93,10 @@ def model_description_fmi3(model: Model, token: str) -> bytes:
         if text.kind != "output":
             etree.SubElement(element, "Start", value=text.start)
     root.append(_structure(model, variables))
-    if isinstance(model, ElementModel) and model.recipe.drawing:
-        drawing = {key: value_text(value) for key, value in model.recipe.drawing.items()}  # type: ignore[arg-type]
+    if drawing := drawing_attributes(model):
         etree.SubElement(_annotation(root), "Drawing", drawing)
     check_against_schema(root, 3)
-    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+    return xml_bytes(root)
 
 
 def _annotation(of: etree._Element) -> etree._Element:
@@ -108,9 +109,7 @@ def _enumerations(root: etree._Element, variables: Iterable[Fmi3Variable]) -> No
         return
     definitions = etree.SubElement(root, "TypeDefinitions")
     for name, literals in enumerations.items():
-        enumeration = etree.SubElement(definitions, "EnumerationType", name=name)
-        for value, literal in enumerate(literals, start=1):
-            etree.SubElement(enumeration, "Item", name=literal, value=str(value))
+        add_items(etree.SubElement(definitions, "EnumerationType", name=name), literals)
 
 
 def _clock(v: Variable, clock: Clock) -> etree._Element:

@@ -23,6 +23,7 @@ import tomli_w
 
 from fmu_builder.errors import InputError, Problem, listed
 from fmu_builder.files import read_bytes
+from fmu_builder.model.declaration import value_text
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import own_version, shipped
 
@@ -108,7 +109,7 @@ def _structure_of(model: ElementModel) -> Iterator[tuple[str, str]]:
         if name in model.element.slots:
             yield name, "a law of the recipe" if choice else "the law of the element"
         else:
-            yield name, str(choice).lower() if isinstance(choice, bool) else str(choice)
+            yield name, value_text(choice)
     for name, size in sorted(model.sizes.items()):
         yield name, str(size)
     for constant in model.constants:

@@ -11,6 +11,7 @@ import fmpy
 from lxml import etree
 
 from fmu_builder.errors import Problem, ToolError
+from fmu_builder.export.description import xml_bytes
 from fmu_builder.export.fmi3_variables import Fmi, Fmi3Variable, fmi3_variables
 from fmu_builder.model.connectable import Member, Terminal
 from fmu_builder.model.model import Model
@@ -51,7 +52,7 @@ def terminals_and_icons(model: Model, has_icon: bool, fmi: Fmi = 2) -> bytes | N
     schema = terminals_schema()
     if not schema.validate(root):
         raise ToolError(Problem(FILE, str(e.message)) for e in schema.error_log)
-    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+    return xml_bytes(root)
 
 
 def _with_arrays(terminal: Terminal, variables: Sequence[Fmi3Variable]) -> Terminal:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from fmu_builder.errors import Problem, SlaveError, ToolError
 from fmu_builder.export import smoke
-from fmu_builder.export.archive import unpack
+from fmu_builder.export.archive import unpack_to_call
 from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.toolchain import host_platform
 
@@ -64,7 +64,7 @@ def run_smoke(fmu: Path, library: str, timeout: float, options: Sequence[str] = 
     code: int | None
     with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        unpack(fmu, folder, ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/"))
+        unpack_to_call(fmu, folder, library)
         is_fmi3 = _FMI3.search((folder / "modelDescription.xml").read_bytes()) is not None
         start = _START.format("smoke_fmi3" if is_fmi3 else "smoke")
         resources = folder / "resources"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from fmu_builder.check.document import Description, Scalar
+from fmu_builder.check.document import Description, Scalar, by_reference
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.recording.fields import Value, check_fields, fields, named_fields
 from fmu_builder.recording.functions import BY_NAME, FUNCTIONS, Function
@@ -193,14 +193,6 @@ class Recording:
         """Of aliases that of the first."""
         variables = self.by_reference.get((family, reference))
         return variables[0].name if variables else f"#{reference}"
-
-
-def by_reference(description: Description) -> Mapping[tuple[str, int], Sequence[Scalar]]:
-    """The variables of a type (an Enumeration is an Integer) and value reference."""
-    found: dict[tuple[str, int], list[Scalar]] = {}
-    for v in description.variables:
-        found.setdefault(("Integer" if v.type == "Enumeration" else v.type, v.reference), []).append(v)
-    return found
 
 
 _NO_RECORDING = "is no recording of calls; `fmu-builder record X.fmu` makes an FMU that writes some"

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fmu_builder.check.behaviour import host_library_name, missing_library, run_alone
-from fmu_builder.check.document import Fmu
+from fmu_builder.check.document import Fmu, by_reference
 from fmu_builder.check.trial import PENDING
 from fmu_builder.errors import InputError, Problem, SlaveError
-from fmu_builder.export.archive import unpack
+from fmu_builder.export.archive import unpack_to_call
 from fmu_builder.export.toolchain import host_platform
-from fmu_builder.recording.file import Call, Recording, by_reference
+from fmu_builder.recording.file import Call, Recording
 from fmu_builder.recording.wrapping import refuse_recorder
 
 TIMEOUT = 600.0  # s
@@ -59,7 +59,7 @@ def replay_calls(recording: Recording, fmu: Path, timeout: float = TIMEOUT) -> R
     library = host_library_name(source)
     with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as name:
         folder, result, progress = Path(name, "fmu"), Path(name, "result"), Path(name, "progress")
-        unpack(fmu, folder, ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/"))
+        unpack_to_call(fmu, folder, library)
         progress.write_bytes(bytes(8))
         arguments = [str(recording.path.absolute()), str(folder), library, str(result), str(progress)]
         ending = run_alone("fmu_builder.recording.replay_process", arguments, timeout)

@@ -491,6 +491,11 @@ def quantity(value: float) -> str:
     return scientific if "e" in plain or (abs(value) >= 1e5 and len(scientific) < len(plain)) else plain
 
 
+def behind_number(unit: str) -> str:
+    """The unit in a text that begins with a number."""
+    return f" {unit}" if unit not in ("", "1") else ""
+
+
 def limits_text(
     least: float | None = None, above: float | None = None, most: float | None = None, below: float | None = None
 ) -> str:

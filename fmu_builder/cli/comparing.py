@@ -14,6 +14,7 @@ from fmu_builder.cli.printing import line, out, print_fault, print_notes
 from fmu_builder.cosim.comparison import Comparison, Tolerance, compare_files, comparison_to_json
 from fmu_builder.cosim.mapped_comparison import MappedComparison, compare_with_map, mapped_to_json
 from fmu_builder.errors import InputError, Problem
+from fmu_builder.units import behind_number
 
 
 def compare_traces(
@@ -69,7 +70,7 @@ def _print_comparison(result: Comparison) -> None:
         table.add_column(name, justify="left" if name in ("signal", "") else "right")
     for s in result.signals:
         verdict = "[green]passed[/]" if s.passed else "[red]FAILED[/]"
-        unit = f" {s.unit}" if s.unit not in ("", "1") else ""
+        unit = behind_number(s.unit)
         table.add_row(Text(s.name), f"{s.error:.3g}{unit}", f"{s.allowed:.3g}{unit}", f"{s.time:.6g} s", verdict)
     out.print(table)
     good = sum(s.passed for s in result.signals)
@@ -86,7 +87,7 @@ def _print_mapped(result: MappedComparison) -> None:
         table.add_column(name, justify="left" if name in ("column", "signal", "") else "right")
     for c in result.columns:
         verdict = "[green]passed[/]" if c.passed else "[red]FAILED[/]"
-        unit = f" {c.unit}" if c.unit not in ("", "1") else ""
+        unit = behind_number(c.unit)
         numbers = (f"{number:.3g}{unit}" for number in (c.rms, c.error, c.allowed))
         table.add_row(Text(c.name), Text(c.signal), f"{c.samples}", *numbers, f"{c.time:.6g} s", verdict)
     out.print(table)

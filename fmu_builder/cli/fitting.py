@@ -21,6 +21,7 @@ from fmu_builder.fitting.solution import fitted
 from fmu_builder.fitting.task import FitTask
 from fmu_builder.fitting.written import check_expressible, fitted_text
 from fmu_builder.paths import shipped
+from fmu_builder.units import behind_number
 
 
 def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) -> None:
@@ -93,7 +94,7 @@ def _print(found: FitResult) -> None:
     for name in ("column", "signal", "samples", "rms", "deviation"):
         table.add_column(name, justify="left" if name in ("column", "signal") else "right", no_wrap=True)
     for c in found.columns:
-        unit = f" {c.unit}" if c.unit not in ("", "1") else ""
+        unit = behind_number(c.unit)
         how = "estimated" if c.estimated else "given"
         deviation = f"{c.deviation:.3g}{unit} ({how})"
         label = Text(f"{Path(c.file).name}: {c.name}")

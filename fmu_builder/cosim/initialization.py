@@ -22,6 +22,7 @@ from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.model.vectors import vector_of
 from fmu_builder.model.wiring import Wiring
 from fmu_builder.paths import find_recipe
+from fmu_builder.units import behind_number
 
 _MAX_SWEEPS = 5000  # of an algebraic loop at initialization
 _LOOP_TOLERANCE = 1e-10  # relative error at which a loop counts as solved
@@ -226,7 +227,7 @@ def _bound_problems(model: Model | None, name: str, value: Start, where: str) ->
     """A start value, SI, on a strict bound, which FMUs refuse only at the end of initialization."""
     if model is None or isinstance(value, str) or not (rule := broken_bound(model[name], value)):
         return []
-    unit = "" if model[name].unit.name == "1" else f" {model[name].unit.name}"
+    unit = behind_number(model[name].unit.name)
     return [Problem(where, f"{value:.10g}{unit} is refused: {name} must be {rule}{unit}")]
 
 

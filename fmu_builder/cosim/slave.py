@@ -48,6 +48,7 @@ from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.export.trial import try_out
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
 from fmu_builder.model.terminals import port_of
+from fmu_builder.units import behind_number
 
 DESCRIPTION = "modelDescription.xml"
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
@@ -418,7 +419,7 @@ class Slave:
         self.status = status
         if status != OK:
             call = function_of("Set", family, variable.reference, self.description.kinds)
-            unit = "" if variable.unit == "1" else f" {variable.unit}"
+            unit = behind_number(variable.unit)
             self.check(status, call, f"{variable.name} = {value!r}{unit}".rstrip())
 
     def get(self, variable: SlaveVariable) -> float:

@@ -16,6 +16,7 @@ from fmu_builder.fitting.search import Found, Progress, Search, method_text
 from fmu_builder.fitting.tables import Fit
 from fmu_builder.fitting.task import FitTask, Parameter
 from fmu_builder.model.documents import as_file
+from fmu_builder.units import behind_number
 
 Values = NDArray[np.float64]
 _AT_BOUND = 1e-3  # share of the range
@@ -218,7 +219,7 @@ def _warnings(
             "more by [method] max_evaluations"
         )
     for one in parameters:
-        unit = "" if one.unit in ("", "1") else f" {one.unit}"
+        unit = behind_number(one.unit)
         if not math.isfinite(one.deviation):
             yield f"{one.name} is not identifiable: the measured signals do not determine it; fix it, or measure more"
         elif one.high - one.low > one.max - one.min:

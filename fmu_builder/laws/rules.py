@@ -17,6 +17,7 @@ from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import Evaluation, Frame, Values, evaluate, scalar_values
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import Binary, Branch, Call, Expression, Place, children
+from fmu_builder.units import behind_number
 
 Array = NDArray[np.float64]
 Ranges = Mapping[str, tuple[float, float]]
@@ -84,7 +85,7 @@ class Checked:
         return ", ".join(self.text(name, float(values[index])) for name, values in arguments.items())
 
     def value(self, value: float) -> str:
-        unit = "" if self.slot.unit == "1" else f" {self.slot.unit}"
+        unit = behind_number(self.slot.unit)
         return f"{value:.6g}{unit}"
 
 

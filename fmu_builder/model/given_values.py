@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fmu_builder.errors import InputError, Problem, none_of, shown_value
-from fmu_builder.units import Unit, is_quantity, parse_quantity
+from fmu_builder.units import Unit, behind_number, is_quantity, parse_quantity
 
 
 def truth(value: object, where: str) -> bool:
@@ -29,7 +29,7 @@ def interval(value: object, unit: Unit, where: str) -> tuple[float, float]:
         raise InputError(Problem(where, f"{value!r} is not a pair [from, to]"))
     low, high = (number(one, unit, where) for one in value)
     if not low < high:
-        name = "" if unit.name == "1" else f" {unit.name}"
+        name = behind_number(unit.name)
         what = f"from {low:g}{name} to {high:g}{name}: the second must be greater than the first"
         raise InputError(Problem(where, what))
     return low, high

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, Valida
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
-from fmu_builder.units import is_quantity, parse_quantity, parse_unit
+from fmu_builder.units import behind_number, is_quantity, parse_quantity, parse_unit
 
 
 def _factor(value: float) -> float:
@@ -113,7 +113,7 @@ def offset_range(given: OffsetEntry, where: str, problems: list[Problem]) -> tup
 
 def range_problems(where: str, start: float, least: float, largest: float, unit: str) -> list[Problem]:
     """What is wrong with bounds and the start value between them, all in `unit`."""
-    shown = "" if unit in ("", "1") else f" {unit}"
+    shown = behind_number(unit)
     if not least < largest:
         what = f"min = {least:g}{shown} must be less than max = {largest:g}{shown}"
         return [Problem(where, what + ("; exchange them" if least > largest else "; without a range give its value"))]

@@ -14,6 +14,7 @@ from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.given_values import start_of
 from fmu_builder.model.model import FMI_TYPES, Model, Variable
 from fmu_builder.model.slots import scalar_unit, tunable
+from fmu_builder.units import behind_number
 
 
 def start_values(model: Model, starts: Mapping[str, object], where: str) -> tuple[dict[int, float], list[Problem]]:
@@ -116,7 +117,7 @@ def _check_start(variable: Variable, value: object, where: str, problems: list[P
     literals = {name: number for number, name in enumerate(variable.literals, 1)}
     with collected(problems):
         number = start_of(FMI_TYPES[variable.type], value, variable.unit, literals, where)
-        unit = "" if variable.unit.name == "1" else f" {variable.unit.name}"
+        unit = behind_number(variable.unit.name)
         if not literals and (rule := broken_bound(variable, number)):
             raise InputError(Problem(where, f"{value!r} is refused: {variable.name} must be {rule}{unit}"))
         return number

@@ -21,7 +21,7 @@ from fmu_builder.model.model import ElementModel, Variable
 from fmu_builder.modelica import words
 from fmu_builder.modelica.icons import icon, placement
 from fmu_builder.paths import shipped_elements
-from fmu_builder.units import parse_unit
+from fmu_builder.units import behind_number, parse_unit
 
 MAIN = "element.mo"
 BUILT_IN, LAW = "built_in", "law"
@@ -319,7 +319,7 @@ def _asserts(model: ElementModel, used: frozenset[str]) -> list[str]:
     for v in model.by_kind("fixed", "tunable"):
         for bound, sign, rule in ((v.above, ">", "greater"), (v.below, "<", "less")):
             if bound is not None and v.name in used:
-                unit = f" {v.unit.name}" if v.unit.name != "1" else ""
+                unit = behind_number(v.unit.name)
                 text = f"{v.name} must be {rule} than {words.number(bound)}{unit}"
                 lines.append(f"  assert({v.name} {sign} {words.number(bound)}, {words.string(text)});")
     return lines

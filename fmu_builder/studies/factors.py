@@ -19,7 +19,7 @@ from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.declaration import value_text
 from fmu_builder.model.scenario import ALGORITHMS
 from fmu_builder.studies.format import EXPERIMENT, CheckedStudy, Factor
-from fmu_builder.units import Unit, parse_quantity, parse_unit
+from fmu_builder.units import Unit, behind_number, parse_quantity, parse_unit
 
 Cell = float | str
 
@@ -81,7 +81,7 @@ class Axis:
         """The number of a range.   Raises InputError where it is outside by more than rounding."""
         rounding = 1e-12 * max(abs(self.low), abs(self.high))
         if not self.low - rounding <= number <= self.high + rounding:
-            unit = "" if self.unit in ("", "1") else f" {self.unit}"
+            unit = behind_number(self.unit)
             raise InputError(Problem(where, f"{number:g}{unit} is outside {self.low:g} .. {self.high:g}{unit}"))
         return number
 
@@ -94,7 +94,7 @@ class Axis:
             return self.in_range(float(given), where)
         if given in self.cells:
             return float(self.cells.index(given))
-        behind = "" if self.unit in ("", "1") else f" {self.unit}"
+        behind = behind_number(self.unit)
         raise InputError(Problem(where, none_of(f"{given}{behind}", (f"{one}{behind}" for one in self.cells))))
 
 
@@ -179,7 +179,7 @@ def _cells(values: Sequence[Start | bool]) -> tuple[Cell, ...]:
 
 def _range(factor: Factor, unit: Unit, where: str) -> dict[str, float | bool | int]:
     low, high = (parse_quantity(one, unit, where) for one in (factor.low or 0.0, factor.high or 0.0))
-    shown = "" if unit.name == "1" else f" {unit.name}"
+    shown = behind_number(unit.name)
     if not low < high:
         raise InputError(Problem(where, f"low = {low:g}{shown} must be less than high = {high:g}{shown}"))
     if factor.scale == "log" and low <= 0.0:

@@ -11,7 +11,7 @@ from fmu_builder.cosim.comparison import Comparison, SignalResult, Tolerance, co
 from fmu_builder.cosim.result import Result
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
-from fmu_builder.units import parse_quantity, parse_unit
+from fmu_builder.units import behind_number, parse_quantity, parse_unit
 
 if TYPE_CHECKING:
     from fmu_builder.testing import AnyTolerance
@@ -105,7 +105,7 @@ def message_of(comparison: Comparison, tolerances: Mapping[str, Tolerance], refe
 
 
 def _line(signal: SignalResult, tolerance: Tolerance) -> str:
-    unit = f" {signal.unit}" if signal.unit not in ("", "1") else ""
+    unit = behind_number(signal.unit)
     parts = [f"{signal.allowed:.6g}{unit}"]
     if tolerance.relative:
         parts.append(f"of which {tolerance.relative:g} of the largest value")

@@ -84,6 +84,11 @@ class Laws:
     def _order(self) -> dict[str, int]:
         return {name: place for place, name in enumerate((*self.scalars, *self.functions))}
 
+    @property
+    def tunable(self) -> list[str]:
+        """The scalars that are numbers: parameters of the FMU."""
+        return [name for name, scalar in self.scalars.items() if scalar.number is not None]
+
     def numbers_behind(self, one: LawFunction | Scalar) -> list[str]:
         """The scalars with a number that it needs, directly or through others, in their order."""
         open_names = list(dict.fromkeys(names_in(*bodies(one))))

@@ -24,8 +24,8 @@ from fmu_builder.laws.tree import (
     Node,
     Number,
     children,
-    substituted,
     with_parts,
+    with_values,
 )
 
 SIDE = "side of "  # a call of "side of f", f a table: changes its sign at every point of the table
@@ -134,11 +134,6 @@ def _extent(node: Node, known: Mapping[str, tuple[tuple[str, ...], _Extent]]) ->
         put_in = _joined_extent(0, ((given[name], count, body.depths[name]) for name, count in body.uses.items()))
         return replace(put_in, size=put_in.size + body.size, depth=max(put_in.depth, body.depth))
     return _joined_extent(1, ((part, 1, 1) for part in parts))
-
-
-def _expression(node: Expression, given: Mapping[str, Expression]) -> Expression:
-    """The expression with others in the place of arguments."""
-    return substituted(node, lambda one: given.get(one.name) if isinstance(one, Argument) else None)
 
 
 # ---- kinks -----------------------------------------------------------------------------------------------------------
@@ -333,7 +328,7 @@ def _joined(below: bool, value: Expression, other: Expression, bound: Expression
     A(x) below, A(c) + B(x) - B(c) above, with c >= 0."""
     first, second = (value, other) if below else (other, value)
     c = Call(NOWHERE, "max", (bound, ZERO))
-    at_c = [_expression(one, {x.name: c}) for one in (first, second)]
+    at_c = [with_values(one, {x.name: c}) for one in (first, second)]
     above = Binary(NOWHERE, "+", at_c[0], Binary(NOWHERE, "-", second, at_c[1]))
     return Branch(NOWHERE, Comparison(NOWHERE, "<", Argument(NOWHERE, x.name), c), first, above)
 
@@ -367,7 +362,7 @@ def integral_below(expression: Expression, x: str) -> Expression | None:
             if exponent is None or exponent.denominator != 1:
                 return None
     negative = Negative(NOWHERE, Argument(NOWHERE, x))
-    return integral(Negative(NOWHERE, _expression(expression, {x: negative})), x)
+    return integral(Negative(NOWHERE, with_values(expression, {x: negative})), x)
 
 
 def _terms(node: Expression, x: _Variable) -> list[_Term] | None:

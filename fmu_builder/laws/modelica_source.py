@@ -36,8 +36,8 @@ from fmu_builder.laws.tree import (
     Negative,
     Node,
     Number,
-    substituted,
     walk,
+    with_values,
 )
 from fmu_builder.units import parse_unit
 
@@ -55,9 +55,14 @@ _BINARY = {
 }
 
 
-def number(value: float) -> str:
+def plain_number(value: float) -> str:
     """A Modelica number that a compiler reads with the same bits."""
-    text = f"{value:.0f}" if value == int(value) and abs(value) < 1e9 else repr(value)
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e9 else repr(value)
+
+
+def number(value: float) -> str:
+    """A number in an expression."""
+    text = plain_number(value)
     return f"({text})" if text.startswith("-") else text
 
 
@@ -204,7 +209,7 @@ class _Printer:
         elif located and kinks(inlined(function, self.laws, self.where), self.laws, self.where):
             assert not isinstance(function.body, LawTable)
             given = dict(zip((name for name, _ in function.parameters), node.arguments, strict=True))
-            return self._printed(_with(function.body, given))
+            return self._printed(with_values(function.body, given))
         scalars = map(scalar_name, self.laws.numbers_behind(function))
         arguments = ", ".join([*(self.text(one, _IF) for one in node.arguments), *scalars])
         return f"{self.prefix}{node.name}({arguments})", _PRIMARY
@@ -250,10 +255,6 @@ def _is_partial(node: Node, laws: Laws) -> bool:
 def _is_whole(exponent: Expression) -> bool:
     value = constant_of(exponent)
     return value is not None and value.denominator == 1 and value > 0
-
-
-def _with(body: Expression, given: Mapping[str, Expression]) -> Expression:
-    return substituted(body, lambda one: given.get(one.name) if isinstance(one, Argument) else None)
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
@@ -339,10 +340,9 @@ def is_continuous(branch: Branch, laws: Laws) -> bool:
     if not in_condition:
         return False
     start = scalar_values(laws)
-    numbers = [name for name, scalar in laws.scalars.items() if scalar.number is not None]
     for trial in range(_TRIALS):
         draw = random.Random(trial)
-        scalars = scalar_values(laws, {name: start[name] * draw.uniform(0.6, 1.6) for name in numbers})
+        scalars = scalar_values(laws, {name: start[name] * draw.uniform(0.6, 1.6) for name in laws.tunable})
         others = {name: draw.uniform(0.2, 1.8) for name in names}
         if not _agree(branch, condition, laws, scalars, others, in_condition[0]):
             return False

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -189,6 +189,11 @@ def substituted(node: Expression, leaf: Callable[[Node], Node | None]) -> Expres
     found = made(node)
     assert not isinstance(found, Condition)
     return found
+
+
+def with_values(node: Expression, given: Mapping[str, Expression]) -> Expression:
+    """The expression with others in the place of arguments."""
+    return substituted(node, lambda one: given.get(one.name) if isinstance(one, Argument) else None)
 
 
 def with_arguments(node: Expression, names: Set[str]) -> Expression:

@@ -64,10 +64,6 @@ class ElementLaws:
         return self.laws.numbers_behind(law)
 
 
-def tunable(laws: Laws) -> list[str]:
-    return [name for name, scalar in laws.scalars.items() if scalar.number is not None]
-
-
 def scalar_unit(laws: Laws, name: str) -> tuple[str, str | None]:
     """The SI unit of a scalar, and the unit it was written in where that is another one; powers of units that are
     fractions have none."""
@@ -361,7 +357,7 @@ class _Reader:
 
     def _scalar_starts(self, laws: Laws, start: Mapping[str, object]) -> Iterator[tuple[str, float]]:
         """Start values of scalars that the recipe gives; the model reports faulty ones."""
-        for name in tunable(laws):
+        for name in laws.tunable:
             value = start.get(f"laws.{name}")
             if is_quantity(value):
                 try:

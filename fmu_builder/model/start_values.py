@@ -13,7 +13,7 @@ from fmu_builder.laws.tree import Place
 from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.given_values import start_of
 from fmu_builder.model.model import FMI_TYPES, Model, Variable
-from fmu_builder.model.slots import scalar_unit, tunable
+from fmu_builder.model.slots import scalar_unit
 from fmu_builder.units import behind_number
 
 
@@ -95,7 +95,7 @@ def law_problems(model: Model, starts: Mapping[int, float], where: str) -> list[
         laws = element.recipe.laws
         if laws is None:
             continue
-        at = {name: first + element[f"laws.{name}"].index for name in tunable(laws.laws)}
+        at = {name: first + element[f"laws.{name}"].index for name in laws.laws.tunable}
         scalars = {name: starts.get(i, model.variables[i].start or 0.0) for name, i in at.items()}
         for checked in laws.checked:
             slot = checked.law.slot

@@ -167,7 +167,7 @@ def _laws(model: ElementModel) -> _Laws:
     if of_recipe is None:
         return _Laws()
     laws = of_recipe.laws.used_by(*(slot.law for slot in of_recipe.slots))
-    values = {name: model[f"laws.{name}"].start for name in laws.scalars if laws.scalars[name].number is not None}
+    values = {name: model[f"laws.{name}"].start for name in laws.tunable}
     prefix = f"{model.name}_"
     declarations = [*computed_scalars(laws)]
     equations: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from fmu_builder.laws.modelica_source import plain_number
 from fmu_builder.units import Unit
 
 MSL = "Modelica.Mechanics"
@@ -40,9 +41,8 @@ def string(text: str) -> str:
 
 
 def number(value: float) -> str:
-    """A number that a compiler reads with the same bits; of what is endless the largest that it computes with."""
-    value = min(max(value, -INFINITE), INFINITE)
-    return f"{value:.0f}" if value == int(value) and abs(value) < 1e9 else repr(value)
+    """Of what is endless the largest that a compiler computes with."""
+    return plain_number(min(max(value, -INFINITE), INFINITE))
 
 
 def truth(value: float) -> str:

@@ -9,8 +9,10 @@ them exactly for its levels, each of which counts the same: the variance of the 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,25 +61,23 @@ def _of_means(levels: Array, response: Array) -> float:
 
 
 def _with_totals(names: Sequence[str], response: Array) -> list[Index]:
-    try:
-        from SALib.analyze import sobol
-    except ImportError as error:
-        raise ToolError("Sobol indices need SALib: pip install 'fmu-builder[study]'") from error
-    problem = _problem(names)
     scaled = (response - response.mean()) / response.std()
-    found = sobol.analyze(problem, scaled, calc_second_order=False, seed=1)
+    found = _analysis("sobol").analyze(_problem(names), scaled, calc_second_order=False, seed=1)
     columns = (found[key] for key in ("S1", "S1_conf", "ST", "ST_conf"))
     return [Index(name, *map(float, row)) for name, *row in zip(names, *columns, strict=True)]
 
 
 def _without_totals(names: Sequence[str], factors: Array, response: Array) -> list[Index]:
-    try:
-        from SALib.analyze import rbd_fast
-    except ImportError as error:
-        raise ToolError("Sobol indices need SALib: pip install 'fmu-builder[study]'") from error
-    found = rbd_fast.analyze(_problem(names), factors, response, M=6, seed=1)
+    found = _analysis("rbd_fast").analyze(_problem(names), factors, response, M=6, seed=1)
     pairs = zip(names, found["S1"], found["S1_conf"], strict=True)
     return [Index(name, float(first), float(interval)) for name, first, interval in pairs]
+
+
+def _analysis(method: str) -> Any:
+    try:
+        return importlib.import_module(f"SALib.analyze.{method}")
+    except ImportError as error:
+        raise ToolError("Sobol indices need SALib: pip install 'fmu-builder[study]'") from error
 
 
 def _problem(names: Sequence[str]) -> dict[str, object]:

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from fmu_builder.cli.fmu_commands import calls_command, check_command, record_command
+from fmu_builder.cli.options import Json, Step, Stop, System
 from fmu_builder.cli.tool_commands import cross_check_command, ssp_command
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.ports import PORT_KINDS, SIDES
@@ -23,8 +24,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Mechanical force elements and constrained mechanisms as self-contained FMI 2.0 FMUs.",
 )
-
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def _version(wanted: bool) -> None:
@@ -67,7 +66,7 @@ def validate_command(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     live: Annotated[bool, typer.Option("--live", help="Cases run in the report as well.")] = False,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Run cases, by default all that are shipped, against their references.  Exit code 1 if one fails.
 
@@ -115,7 +114,7 @@ def build_command(
         typer.Option(help="Folder of a Modelica package with classes of the same recipes, their laws included."),
     ] = None,
     unit: Annotated[str | None, typer.Option(help="Of the numbers in an STL, OBJ or PLY file; without it mm.")] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Build FMUs from recipes, by default for all platforms.
 
@@ -147,12 +146,10 @@ def build_command(
 
 @app.command("run")
 def run_command(
-    scenario: Annotated[
-        str, typer.Argument(help="A scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case.")
-    ],
+    scenario: System,
     output: Annotated[Path, typer.Option("-o", "--output", help="Trace to write.")] = Path("trace.csv"),
-    step: Annotated[str | None, typer.Option(help="Communication step, e.g. '0.1 ms'.")] = None,
-    stop: Annotated[str | None, typer.Option(help="Stop time, e.g. '2 s'.")] = None,
+    step: Step = None,
+    stop: Stop = None,
     algorithm: Annotated[str | None, typer.Option(help="jacobi, gauss_seidel, implicit or adaptive.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a plot (HTML) of what is recorded.")] = None,
     record: Annotated[
@@ -170,7 +167,7 @@ def run_command(
     cross_check: Annotated[
         Path | None, typer.Option("--cross-check", help="Folder for the traces of each FMU as FMI cross-check triples.")
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Run a system of FMUs, or one alone, and write its trace.
 
@@ -197,7 +194,7 @@ def run_command(
 def live_command(
     scenario: Annotated[str, typer.Argument(help="A recipe, scenario, case, .fmu or .ssp.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The page; by default NAME_live.html.")] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Write a page on which a system runs in the browser, with sliders for its parameters, and open it.
 
@@ -212,13 +209,11 @@ def live_command(
 
 @app.command("show")
 def show_command(
-    scenario: Annotated[
-        str, typer.Argument(help="A scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case.")
-    ],
+    scenario: System,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="An .svg or .html file; by default NAME.html.")
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Draw a system: slaves, ports, connections with their units, rates, algebraic loops; and open the page.
 
@@ -243,7 +238,7 @@ def modelica_command(
         Path | None,
         typer.Option("-o", "--output", help="Folder of the package, which names it; of the catalogue FmuBuilder."),
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Write elements and systems as Modelica classes, on connectors of the Modelica Standard Library 4.
 
@@ -268,7 +263,7 @@ def compare_command(
         Path | None,
         typer.Option("--map", help="TOML: which columns of the reference, a measured CSV file, are which signals."),
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Compare two traces.  Exit code 1 if a signal leaves the tube around its reference, or one of them ends early.
 
@@ -319,7 +314,7 @@ def study_command(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Replace the table; without it a study goes on.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Allow a plan of more than 10^9 runs.")] = False,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Run a study, or what is left of it, and write its table (Parquet).
 
@@ -334,7 +329,7 @@ def study_command(
 def study_show_command(
     table: Annotated[Path, typer.Argument(help="The table of a study (.parquet).")],
     plot: Annotated[Path | None, typer.Option(help="Write a page (HTML) of its plots and Sobol indices.")] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Print the responses of a study.
 
@@ -347,15 +342,13 @@ def study_show_command(
 
 @studies.command("step")
 def study_step_command(
-    scenario: Annotated[
-        str, typer.Argument(help="A scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case.")
-    ],
+    scenario: System,
     quantity: Annotated[
         str | None, typer.Option(help="A signal at the end, or an event; without it all outputs that are Reals.")
     ] = None,
     tolerance: Annotated[float, typer.Option(help="Change of the answer, relative to its range.")] = 1e-3,
     halvings: Annotated[int, typer.Option(help="Of the step, at most.")] = 12,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Halve the communication step until the answer stands: order, error and cost of each master and coupling mode.
 
@@ -376,7 +369,7 @@ def fit_command(
         typer.Option("-o", "--output", help="The system with the fitted values; by default NAME_fitted.toml."),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page (HTML) of fit and residuals to this file.")] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Fit start values of a system to measured files: values with confidence intervals, correlations, residuals.
 
@@ -390,7 +383,7 @@ def fit_command(
 
 
 @app.command("list")
-def list_command(as_json: _Json = False) -> None:
+def list_command(as_json: Json = False) -> None:
     """List elements, catalogue FMUs and cases, one line each, with those in ./elements and ./fmus.
 
     Example: fmu-builder list
@@ -404,7 +397,7 @@ def list_command(as_json: _Json = False) -> None:
 def info_command(
     fmu: Annotated[str, typer.Argument(help="An .fmu file, the name or file of a recipe, or an STL, OBJ or PLY file.")],
     unit: Annotated[str, typer.Option(help="Of the numbers in an STL, OBJ or PLY file.")] = "mm",
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Show ports, parameters, recommended step, and how to wire an FMU in a simulator.
 
@@ -498,7 +491,7 @@ def guide(
 
 @app.command()
 def doctor(
-    clean: Annotated[bool, typer.Option("--clean", help="Empty the cache instead.")] = False, as_json: _Json = False
+    clean: Annotated[bool, typer.Option("--clean", help="Empty the cache instead.")] = False, as_json: Json = False
 ) -> None:
     """Show compiler, cache, platforms and versions: one paste for a bug report.  Exit code 3 if something is broken.
 

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fmu_builder.cli.options import Json
 from fmu_builder.errors import InputError, Problem
-
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def check_command(
@@ -18,7 +17,7 @@ def check_command(
     rules: Annotated[bool, typer.Option("--rules", help="Print the rules.")] = False,
     static: Annotated[bool, typer.Option("--static", help="Read the FMU only; do not call it.")] = False,
     timeout: Annotated[float, typer.Option(help="Time for its calls, s, after which one is said to hang.")] = 60.0,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Check an FMU of any tool against the rules of FMI 2.0, each with its place in the standard and a repair.
 
@@ -49,7 +48,7 @@ def record_command(
     into: Annotated[
         Path | None, typer.Option("--into", help="Folder for the recordings, by default the current one.")
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Make an FMU record each call: arguments, answer, time.  It is else the same FMU, for any importer.
 
@@ -86,7 +85,7 @@ def calls_command(
         Path | None,
         typer.Option("--replay", help="Repeat the calls on this FMU, and show the first answer that differs."),
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Print the calls that an FMU of `record` was given, and its messages.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+from fmu_builder.cli.options import Json, Step, Stop
 
 
 def ssp_command(
@@ -20,7 +20,7 @@ def ssp_command(
         list[str] | None,
         typer.Option(help="Of the FMUs of recipes, as for `build`: host for this machine only; may be repeated."),
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Write a scenario as an SSP 1.0 archive with its FMUs, for other tools; `run` reads archives.
 
@@ -42,13 +42,13 @@ def cross_check_command(
     platform: Annotated[
         list[str] | None, typer.Option(help="linux64, win64 or darwin64; may be repeated; by default all.")
     ] = None,
-    step: Annotated[str | None, typer.Option(help="Communication step, e.g. '0.1 ms'.")] = None,
-    stop: Annotated[str | None, typer.Option(help="Stop time, e.g. '2 s'.")] = None,
+    step: Step = None,
+    stop: Stop = None,
     output_step: Annotated[str | None, typer.Option(help="Time between rows, a multiple of the step.")] = None,
     record: Annotated[
         list[str] | None, typer.Option(help="Outputs of the reference, such as 'fmu.p.*'; the first ten of them.")
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Write FMUs with reference results, inputs, options and README in the folders of the FMI cross-check.
 

@@ -9,17 +9,27 @@ from pathlib import Path
 
 import numpy as np
 import trimesh
+from numpy.typing import NDArray
 
 RADIUS = 100.0
 TURN = np.array([[2.0, -1.0, 2.0], [2.0, 2.0, -1.0], [-1.0, 2.0, 2.0]]) / 3.0
 
 
-def ball() -> bytes:
+def triangles() -> NDArray[np.float64]:
+    """Their corners, shape (n, 3, 3), mm."""
     sphere = trimesh.creation.icosphere(subdivisions=3, radius=RADIUS)
-    corners = (sphere.vertices @ TURN.T)[sphere.faces].astype("<f4")
+    found: NDArray[np.float64] = (sphere.vertices @ TURN.T)[sphere.faces]
+    return found
+
+
+def stl(title: str, corners: NDArray[np.float64]) -> bytes:
     records = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("spare", "<u2")])
     records["corners"] = corners
-    return b"ball of radius 100 mm".ljust(80) + np.uint32(len(records)).tobytes() + records.tobytes()
+    return title.encode().ljust(80) + np.uint32(len(records)).tobytes() + records.tobytes()
+
+
+def ball() -> bytes:
+    return stl("ball of radius 100 mm", triangles())
 
 
 if __name__ == "__main__":

@@ -28,7 +28,10 @@ from fmu_builder.paths import load_module, shipped
 Array = NDArray[np.float64]
 
 
-point_surface = load_module(shipped("elements") / "point_surface" / "cases" / "references.py")
+body_surface, point_surface = (
+    load_module(shipped("elements") / element / "cases" / "references.py")
+    for element in ("body_surface", "point_surface")
+)
 G, effective_restitution = point_surface.G, point_surface.effective_restitution
 
 
@@ -769,12 +772,7 @@ def body_drops() -> Trace:
 def ball_is_thrown() -> Trace:
     """The ball lands with spin against its way, and takes off with another: sums over the corners of its mesh, each
     with a third of the triangles around it."""
-    record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("spare", "<u2")])
-    data = (shipped("fmus") / "meshes" / "ball.stl").read_bytes()
-    triangles = np.frombuffer(data, record, offset=84)["corners"].astype(float) * 1e-3
-    corners, number = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
-    a, b, c = triangles.transpose(1, 0, 2)
-    areas = np.bincount(number.ravel(), np.repeat(np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0, 3))
+    corners, areas = body_surface.ball()
 
     def motion(_: float, y: Array) -> Array:
         turned = Rotation.from_quat(y[6:10], scalar_first=True).as_matrix()

@@ -9,6 +9,7 @@ import math
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 from fmu_builder.drawing import (
     BODY,
@@ -30,6 +31,10 @@ from fmu_builder.laws import Laws, Source, evaluate, read_laws
 from fmu_builder.paths import load_module, shipped
 
 HERE = Path(__file__).parent
+
+
+def references() -> ModuleType:
+    return load_module(HERE / "cases" / "references.py")
 
 
 def point_surface_drawing() -> str:
@@ -228,7 +233,7 @@ def point_surface_icon() -> str:
 
 def restitution() -> Callable[[float, float], float]:
     """The effective restitution e over C_r and k_D v0, for k_E = 0.5."""
-    exact = load_module(HERE / "cases" / "references.py").effective_restitution
+    exact = references().effective_restitution
     return lambda c_r, x: float(exact(c_r, 0.5, 1.0, x))
 
 
@@ -275,20 +280,14 @@ def damping_plot() -> str:
     plot.drawing.line([plot.at(-2, 0), plot.at(2, 0)], GREY, 1.2)
     plot.drawing.line([plot.at(0, -1), plot.at(0, 1)], GREY, 1.2)
     for k_e, color, dash in ((0.5, CURVES[0], ""), (0.25, CURVES[1], "7 4")):
-        low, high = damping_limits(0.5, k_e)
+        low, high = references().damping_limits(0.5, k_e)
         plot.polyline([(-2, low), (low, low), (high, high), (2, high)], color, f"{{k_E}} = {k_e:g}", dash)
-    low, high = damping_limits(0.5, 0.5)
+    low, high = references().damping_limits(0.5, 0.5)
     plot.drawing.text(plot.at(1.3, high + 0.08), "{d_comp} = 0.6", CURVES[0], 14, "middle", halo=PAPER)
     plot.drawing.text(plot.at(-1.3, low + 0.08), "{d_rest} = −0.6", CURVES[0], 14, "middle", halo=PAPER)
     plot.drawing.text(plot.at(-1.0, 0.8), "restitution", GREY, 14, "middle")
     plot.drawing.text(plot.at(1.0, -0.88), "compression", GREY, 14, "middle")
     return plot.drawing.svg()
-
-
-def damping_limits(c_r: float, k_e: float) -> tuple[float, float]:
-    """d_rest and d_comp."""
-    delta = 1 - k_e + c_r**2 * k_e
-    return -(1 - c_r**2) * (1 - k_e) / delta, (1 - c_r**2) * k_e / delta
 
 
 def friction_plot() -> str:

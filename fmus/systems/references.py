@@ -32,7 +32,9 @@ body_surface, point_surface = (
     load_module(shipped("elements") / element / "cases" / "references.py")
     for element in ("body_surface", "point_surface")
 )
-G, effective_restitution = point_surface.G, point_surface.effective_restitution
+G, damping_limits, effective_restitution = (
+    point_surface.G, point_surface.damping_limits, point_surface.effective_restitution,
+)  # fmt: skip
 
 
 def renamed(source: Trace, case: str, names: dict[str, str], events: dict[str, float]) -> Trace:
@@ -193,8 +195,7 @@ def bounces(
 
     m z'' = k h (1 + d(h')) - m g with h = -z while h > 0: in flight its parabola, in contact DOP853 at rtol 1e-13;
     its error control meets the kinks of d."""
-    delta = 1 - k_e + c_r**2 * k_e
-    low, high = -(1 - c_r**2) * (1 - k_e) / delta, (1 - c_r**2) * k_e / delta
+    low, high = damping_limits(c_r, k_e)
 
     def motion(_: float, y: Array) -> list[float]:
         return [y[1], -k * y[0] * (1 + min(max(low, -k_d * y[1]), high)) - G]
@@ -716,8 +717,7 @@ def block_motion(_: float, state: Array) -> list[float]:
     m r'' = sum F + m g   q' = q (0, w)/2   J w' + w x J w = sum p x R^T F
     F = N (e_z - mu min(k_T, 1/|v_t|) v_t),  N = k h (1 + d(h')),  h = -z of the corner, while h > 0"""
     k, c_r, mu, k_d, k_e, k_t = 1e5, 0.5, 0.3, 100.0, 0.5, 100.0
-    delta = 1 - k_e + c_r**2 * k_e
-    low, high = -(1 - c_r**2) * (1 - k_e) / delta, (1 - c_r**2) * k_e / delta
+    low, high = damping_limits(c_r, k_e)
     jx, jy, jz = 0.13 / 12, 0.2 / 12, 0.25 / 12
     _x, _y, z, vx, vy, vz, q0, q1, q2, q3, wx, wy, wz = state.tolist()
     s = 2 / (q0 * q0 + q1 * q1 + q2 * q2 + q3 * q3)

@@ -27,13 +27,19 @@ def trace(name: str, formula: str, time: Array, columns: dict[str, Array], event
     return reference(name, formula, time, {n: (c, _UNITS.get(n, "J")) for n, c in columns.items()}, events)
 
 
+def damping_limits(c_r: float, k_e: float) -> tuple[float, float]:
+    """The limits of the damping d, in restitution and in compression."""
+    delta = 1 - k_e + c_r**2 * k_e
+    return -(1 - c_r**2) * (1 - k_e) / delta, (1 - c_r**2) * k_e / delta
+
+
 def effective_restitution(c_r: float, k_e: float, k_d: float, v_0: float) -> float:
     """e of the law F = F_e(h) (1 + d(dh/dt)), exact for every elastic law F_e, no gravity.
 
     Energy: int_0^v0 w dw / (1 + d(w)) = int_0^y w dw / (1 + d(-w)) gives the rebound speed y; e = y / v0.  Each
     integral is elementary below the speed at which d reaches its limit and above it."""
-    delta = 1 - k_e + c_r**2 * k_e
-    up, down = (1 - c_r**2) * k_e / delta, (1 - c_r**2) * (1 - k_e) / delta
+    low, up = damping_limits(c_r, k_e)
+    down = -low
 
     def integral(v: float, limit: float, sign: float) -> float:
         """int_0^v w dw / (1 + sign min(k_d w, limit))"""

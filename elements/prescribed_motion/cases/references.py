@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 
 from fmu_builder import Trace
 from fmu_builder.cosim.reference_scripts import grid, reference, write_references
+from fmu_builder.paths import load_module, shipped
 
 G = 9.81
 Array = NDArray[np.float64]
@@ -115,8 +116,7 @@ def shaken_bounce() -> Trace:
     the kinks of d."""
     k, c_r, k_d, k_e = 1e5, 0.5, 100.0, 0.5
     floor = Course(amplitude=2e-3, frequency=10.0)
-    delta = 1 - k_e + c_r**2 * k_e
-    low, high = -(1 - c_r**2) * (1 - k_e) / delta, (1 - c_r**2) * k_e / delta
+    low, high = load_module(shipped("elements") / "point_surface" / "cases" / "references.py").damping_limits(c_r, k_e)
 
     def depth(t: float, y: Array) -> float:
         return float(floor.at(np.asarray(t)) - y[0])

@@ -15,11 +15,8 @@ CC_API double cc_factor(int size, Real A[], int pivots[])
             if (re(cc_abs(A[i * size + k])) > re(cc_abs(A[best * size + k])))
                 best = i;
         pivots[k] = best;
-        for (int j = 0; j < size && best != k; j++) {
-            Real other = A[best * size + j];
-            A[best * size + j] = A[k * size + j];
-            A[k * size + j] = other;
-        }
+        for (int j = 0; j < size && best != k; j++)
+            cc_exchange(&A[best * size + j], &A[k * size + j]);
         determinant *= best == k ? re(A[k * size + k]) : -re(A[k * size + k]);
         for (int i = k + 1; i < size && re(A[k * size + k]) != 0.0; i++) { /* else all below are 0: A is singular */
             Real factor = A[i * size + k] / A[k * size + k];
@@ -33,11 +30,8 @@ CC_API double cc_factor(int size, Real A[], int pivots[])
 
 CC_API void cc_factor_solve(int size, const Real A[], const int pivots[], Real b[])
 {
-    for (int k = 0; k < size; k++) {
-        Real other = b[pivots[k]];
-        b[pivots[k]] = b[k];
-        b[k] = other;
-    }
+    for (int k = 0; k < size; k++)
+        cc_exchange(&b[pivots[k]], &b[k]);
     for (int i = 1; i < size; i++)
         for (int j = 0; j < i; j++)
             b[i] -= A[i * size + j] * b[j];

@@ -90,6 +90,14 @@ CC_SMALL Real cc_max(Real a, Real b) { return re(b) > re(a) ? b : a; }
 /* a within low .. high. */
 CC_SMALL Real cc_clamp(Real a, Real low, Real high) { return cc_max(low, cc_min(a, high)); }
 
+/* Each takes the value of the other. */
+CC_API void cc_exchange(Real *a, Real *b)
+{
+    Real kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
 /* 1 unless a is infinite or NaN. */
 CC_SMALL int cc_is_finite(double a) { return a - a == 0.0; }
 

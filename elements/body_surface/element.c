@@ -227,17 +227,11 @@ static void indicators(const Element *e, Indicators *z)
     pressure_indicators(e, z);
 }
 
-static void exchange(Real *a, Real *b)
-{
-    Real kept = *a;
-    *a = *b, *b = kept;
-}
-
 static void exchange_law(Element *e)
 {
     exchange_pressure(e);
-    exchange(&e->D_max, &e->previous.D_max);
-    exchange(&e->work, &e->previous.work);
+    cc_exchange(&e->D_max, &e->previous.D_max);
+    cc_exchange(&e->work, &e->previous.work);
 }
 
 static void remember_law(Element *e)

@@ -347,12 +347,9 @@ def _memory(names: Sequence[str], laws: Laws) -> Iterator[str]:
     yield "/* Exchanges the scalars with those of the last accepted point. */"
     yield "CC_API void laws_exchange(Element *e)"
     yield "{"
-    yield "    Real kept = 0.0;"
-    yield "    (void)kept;"
-    for name in single:
-        yield f"    kept = e->laws.{name}, e->laws.{name} = e->previous_laws.{name}, e->previous_laws.{name} = kept;"
+    yield from (f"    cc_exchange(&e->laws.{name}, &e->previous_laws.{name});" for name in single)
     for run in runs:
-        yield from _loop(run, "kept = now[i], now[i] = previous[i], previous[i] = kept;")
+        yield from _loop(run, "cc_exchange(&now[i], &previous[i]);")
     yield "    laws_calculate(e);"
     yield "}"
     yield ""

@@ -7,12 +7,7 @@ static Real elastic_energy(const Element *e) { return cc_spring_energy(e->k_r, e
 
 static int law_changed(const Element *e) { return re(e->k_r) != re(e->previous.k_r); }
 
-static void exchange_law(Element *e)
-{
-    Real kept = e->k_r;
-    e->k_r = e->previous.k_r;
-    e->previous.k_r = kept;
-}
+static void exchange_law(Element *e) { cc_exchange(&e->k_r, &e->previous.k_r); }
 
 static void keep_law(Element *e) { e->previous.k_r = e->k_r; }
 

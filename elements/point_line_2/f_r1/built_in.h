@@ -5,12 +5,7 @@ static Real first_energy(const Element *e) { return cc_spring_energy(e->k_r1, e-
 
 static int first_changed(const Element *e) { return re(e->k_r1) != re(e->previous.k_r1); }
 
-static void exchange_first(Element *e)
-{
-    Real kept = e->k_r1;
-    e->k_r1 = e->previous.k_r1;
-    e->previous.k_r1 = kept;
-}
+static void exchange_first(Element *e) { cc_exchange(&e->k_r1, &e->previous.k_r1); }
 
 static void keep_first(Element *e) { e->previous.k_r1 = e->k_r1; }
 

@@ -5,12 +5,7 @@ static Real second_energy(const Element *e) { return cc_spring_energy(e->k_r2, e
 
 static int second_changed(const Element *e) { return re(e->k_r2) != re(e->previous.k_r2); }
 
-static void exchange_second(Element *e)
-{
-    Real kept = e->k_r2;
-    e->k_r2 = e->previous.k_r2;
-    e->previous.k_r2 = kept;
-}
+static void exchange_second(Element *e) { cc_exchange(&e->k_r2, &e->previous.k_r2); }
 
 static void keep_second(Element *e) { e->previous.k_r2 = e->k_r2; }
 

@@ -4,7 +4,6 @@ and Gauss-Seidel, at N communication steps in a contact.  Fifteen phases of the 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -24,13 +23,6 @@ EACH = pytest.mark.parametrize(
 UNTOLD = {  # by the mass
     "semi-implicit Euler": "N = 3.1: 0.704; its position rule shows with the first answer only",
 }
-
-
-@pytest.fixture(scope="module")
-def crew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
-    crew = Crew(tmp_path_factory.mktemp("crew"))
-    yield crew
-    crew.close()
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -21,13 +21,6 @@ BOTH = pytest.mark.parametrize("master", MASTERS)
 
 def drawn_rebounds() -> tuple[tuple[float, float, float, float], ...]:
     return tuple(load_module(shipped("elements") / "point_surface" / "pictures.py").REBOUND)
-
-
-@pytest.fixture(scope="module")
-def crew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
-    crew = Crew(tmp_path_factory.mktemp("crew"))
-    yield crew
-    crew.close()
 
 
 # --- contacts that last ----------------------------------------------------------------------------------------------

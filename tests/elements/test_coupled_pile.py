@@ -4,7 +4,6 @@ the floor, three sets of contacts that know nothing of each other."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -14,13 +13,6 @@ from tests.elements.coupled_fmus import JACOBI, MASTERS, Array, Crew, System, Wi
 
 pytestmark = pytest.mark.slow
 BOTH = pytest.mark.parametrize("master", MASTERS)
-
-
-@pytest.fixture(scope="module")
-def crew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
-    crew = Crew(tmp_path_factory.mktemp("crew"))
-    yield crew
-    crew.close()
 
 
 def connect(crew: Crew, pile: Pile, master: str, mode: str) -> System:

@@ -336,13 +336,9 @@ def _with_normals(spans: Array, per_span: int, side: float) -> tuple[Array, Arra
 
 
 def _ball(q: Array, m: Array, others: Array) -> float:
-    """Radius of the ball that touches the profile at q on the side of the unit normal m and meets it at another point:
-    the least |X - q|^2 / (2 (X - q) m) over the points X.  Neighbours give the radius of curvature, the mirrored half
-    of a revolution the distance from the axis along the normal."""
-    to = others - q
-    square, ahead = (to**2).sum(axis=1), to @ m
-    meets = ahead > 1e-12 * np.sqrt(square)
-    return float((square[meets] / (2.0 * ahead[meets])).min()) if meets.any() else math.inf
+    """Of a profile.  Neighbours give the radius of curvature, the mirrored half of a revolution the distance from the
+    axis along the normal."""
+    return patches.touching_ball(q, m, others, 1e-12)
 
 
 # ---- patches ---------------------------------------------------------------------------------------------------------

@@ -34,6 +34,10 @@ class _Points:
     normals: Floats
     surface: Indices
 
+    @property
+    def size(self) -> float:
+        return float(np.linalg.norm(np.ptp(self.places, axis=0)))
+
 
 def thinnest_wall(mesh: Mesh, side: float = 1.0) -> float:
     """Thickness of the material, m, where its surface looks away from itself; inf if it nowhere does.
@@ -47,7 +51,7 @@ def thinnest_wall(mesh: Mesh, side: float = 1.0) -> float:
 def _walls(points: _Points, side: float) -> float:
     """The least width between triangles that look away from each other."""
     inward = -side * points.normals
-    _, touched = _balls(points, inward, float(np.linalg.norm(np.ptp(points.places, axis=0))))
+    _, touched = _balls(points, inward, points.size)
     found = np.flatnonzero(touched >= 0)
     other = inward[touched[found]]
     facing = np.einsum("ij,ij->i", inward[found], other)
@@ -59,16 +63,14 @@ def _walls(points: _Points, side: float) -> float:
 
 def _curvature(points: _Points, side: float) -> float:
     """The least radius of a ball between two places of one smooth surface."""
-    radius, touched = _balls(points, -side * points.normals, float(np.linalg.norm(np.ptp(points.places, axis=0))))
+    radius, touched = _balls(points, -side * points.normals, points.size)
     same = (touched >= 0) & (points.surface[: len(touched)] == points.surface[touched])
     return float(radius[same].min(initial=math.inf))
 
 
 def _largest_ball(points: _Points, side: float) -> float:
     """Radius of the largest ball in the material, m, inf in material without end."""
-    radius, touched = _balls(
-        points, -side * points.normals, float(np.linalg.norm(np.ptp(points.places, axis=0))), widest=True
-    )
+    radius, touched = _balls(points, -side * points.normals, points.size, widest=True)
     return float(radius.max()) if (touched >= 0).all() else math.inf
 
 

@@ -245,6 +245,15 @@ def reach(samples: Samples, side: float) -> float:
     return float(f"{math.floor(radius / digit * (1.0 + 1e-6)) * digit:.3g}")
 
 
+def touching_ball(q: Array, m: Array, others: Array, grazing: float) -> float:
+    """Radius of the ball that touches a curve or surface at q on the side of the unit normal m and meets it at another
+    point: the least |X - q|^2 / (2 (X - q) m) over the points X but those whose direction is `grazing`; inf without."""
+    to = others - q
+    square, ahead = (to**2).sum(axis=1), to @ m
+    meets = ahead > grazing * np.sqrt(square)
+    return float((square[meets] / (2.0 * ahead[meets])).min()) if meets.any() else math.inf
+
+
 def free_place(samples: Samples, side: float, far: float) -> tuple[float, float, float]:
     """A place on one side that has one closest point: half-way to the centre of the largest ball that touches one of a
     few samples from there, of a radius up to `far`, m."""
@@ -254,10 +263,7 @@ def free_place(samples: Samples, side: float, far: float) -> tuple[float, float,
     best, place = -1.0, samples.places[0]
     for k in np.linspace(0.2 * count, 0.8 * count, 25).astype(int):
         q, m = samples.places[k], side * samples.normals[k]
-        to = others - q
-        ahead, square = to @ m, (to**2).sum(axis=1)
-        meets = ahead > 1e-9 * np.sqrt(square)
-        ball = min(far, float((square[meets] / (2.0 * ahead[meets])).min()) if meets.any() else far)
+        ball = min(far, touching_ball(q, m, others, 1e-9))
         if ball > best * (1.0 + 1e-9):
             best, place = ball, q + 0.5 * ball * m
     x, y, z = map(float, place)

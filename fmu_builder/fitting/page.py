@@ -21,7 +21,7 @@ from fmu_builder.report.figure_sheet import (
     scale_of,
     thinned,
     time_axis,
-    value_range,
+    value_axis,
 )
 
 MOST_COLUMNS = 12  # that are drawn
@@ -88,25 +88,21 @@ def _figure(column: FittedColumn, points: int) -> Figure:
     """Samples and fit above, the residual below."""
     sheet = Sheet([_FIT_HEIGHT, _RESIDUAL_HEIGHT], [1.0])
     window = (float(column.time[0]), float(column.time[-1]) or 1.0)
-    low, high = value_range([column.measured, column.fitted], 0.0)
-    scale = scale_of(max(abs(low), abs(high)) / 1.07, column.unit)
+    width, scale, y = value_axis([column.measured, column.fitted], 0.0, column.unit)
     time_scale, x = time_axis(window, None, labelled=False)
-    y: Figure = {"range": [low / scale.factor, high / scale.factor], "nticks": 6}
-    panel = sheet.panel(0, (0, 0), x, y | {"title": axis_title(scale.title(column.signal))})
+    panel = sheet.panel(0, (0, 0), x, y | {"nticks": 6, "title": axis_title(scale.title(column.signal))})
     every = np.unique(np.linspace(0, len(column.time) - 1, min(points, len(column.time))).astype(int))
     shown = column.time[every] / time_scale.factor
     marks = {"size": 4, "color": COLOURS[0]}
     measured = column.measured[every] / scale.factor
     sheet.curve(panel, shown, measured, "measured", legend=0, mode="markers", marker=marks)
-    time, values = thinned(column.time, column.fitted, points, high - low)
+    time, values = thinned(column.time, column.fitted, points, width)
     line = {"width": 1.5, "color": COLOURS[1]}
     sheet.curve(panel, time / time_scale.factor, values / scale.factor, "fitted", legend=0, line=line)
     residual = column.fitted - column.measured
-    low, high = value_range([residual], 2.0 * column.deviation)
-    scale = scale_of(max(abs(low), abs(high)) / 1.07, column.unit)
+    _, scale, y = value_axis([residual], 2.0 * column.deviation, column.unit)
     _, x = time_axis(window, "x", labelled=True)
-    y = {"range": [low / scale.factor, high / scale.factor], "nticks": 5}
-    panel = sheet.panel(0, (1, 1), x, y | {"title": axis_title(scale.title("residual"))})
+    panel = sheet.panel(0, (1, 1), x, y | {"nticks": 5, "title": axis_title(scale.title("residual"))})
     marks = {"size": 3, "color": COLOURS[2]}
     left = residual[every] / scale.factor
     sheet.curve(panel, shown, left, "fitted - measured", legend=1, mode="markers", marker=marks)

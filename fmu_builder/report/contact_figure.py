@@ -26,7 +26,7 @@ from fmu_builder.report.figure_sheet import (
     scale_of,
     thinned,
     time_axis,
-    value_range,
+    value_axis,
     within_window,
 )
 
@@ -166,12 +166,11 @@ class _Contacts:
         margin = 0.15 * (end - begin)
         window = (max(float(self.trace.time[0]), begin - margin), min(float(self.trace.time[-1]), end + margin))
         time, values = within_window(self.trace.time, rate, window)
-        low, high = value_range([values], 0.0)
-        scale = scale_of(max(abs(low), abs(high)) / 1.07, "m/s")
+        width, scale, y = value_axis([values], 0.0, "m/s")
         time_scale, x = time_axis(window, None, labelled=True)
-        y: Figure = {"range": [low / scale.factor, high / scale.factor], "title": axis_title(scale.title("depth rate"))}
+        y |= {"title": axis_title(scale.title("depth rate"))}
         panel = self.sheet.panel(1, (self.row, self.row), x, y)
-        t, v = thinned(time, values, self.points, high - low)
+        t, v = thinned(time, values, self.points, width)
         line = {"width": 1.6, "color": TEXT}
         self.sheet.curve(panel, t / time_scale.factor, v / scale.factor, "depth rate", line=line)
         self.sheet.level(panel, 0.0, color=LINE, dash="solid")

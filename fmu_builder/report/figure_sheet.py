@@ -175,8 +175,8 @@ def within_window(time: Values, values: Values, window: Window) -> tuple[Values,
     )
 
 
-def value_range(values: Iterable[Values], least_width: float) -> Window:
-    """What an axis must show of the values, in their unit."""
+def value_axis(values: Iterable[Values], least_width: float, unit: str) -> tuple[float, Scale, Figure]:
+    """What an axis shows of the values: its width in their unit, the scale, and its range in that."""
     low = min(float(v.min()) for v in values)
     high = max(float(v.max()) for v in values)
     largest = max(abs(low), abs(high))
@@ -184,7 +184,9 @@ def value_range(values: Iterable[Values], least_width: float) -> Window:
     if width <= 1e-6 * largest or width == 0.0:  # constant but for rounding
         width = 0.1 * largest or 1.0
     middle = 0.5 * (low + high)
-    return middle - 0.57 * width, middle + 0.57 * width
+    low, high = middle - 0.57 * width, middle + 0.57 * width
+    scale = scale_of(max(abs(low), abs(high)) / 1.07, unit)
+    return high - low, scale, {"range": [low / scale.factor, high / scale.factor]}
 
 
 @dataclass

@@ -27,7 +27,7 @@ from fmu_builder.report.figure_sheet import (
     scale_of,
     thinned,
     time_axis,
-    value_range,
+    value_axis,
     within_window,
 )
 
@@ -115,21 +115,19 @@ def _draw_signals(
     curves = {s.name: within_window(trace.time, trace[s.name], window) for s in group}
     references = {s.name: within_window(reference.time, reference[s.name], window) for s in group}
     values = [v for _, v in (*curves.values(), *references.values())]
-    low, high = value_range(values, 4.0 * max(s.allowed for s in group))
-    scale = scale_of(max(abs(low), abs(high)) / 1.07, group[0].unit)
+    width, scale, y = value_axis(values, 4.0 * max(s.allowed for s in group), group[0].unit)
     time_scale, x = time_axis(window, sheet.panels[-row].x if row else None, labelled=False)
     title = scale.title(_common_quantity([s.name for s in group]))
-    y: Figure = {"range": [low / scale.factor, high / scale.factor], "title": axis_title(title), "nticks": 6}
-    panel = sheet.panel(column, (row, row), x, y)
+    panel = sheet.panel(column, (row, row), x, y | {"title": axis_title(title), "nticks": 6})
     legend = row if in_legend else None
-    tubes = [s for s in group if 2.0 * s.allowed >= _SEEN * (high - low)]
+    tubes = [s for s in group if 2.0 * s.allowed >= _SEEN * width]
     if in_legend and row == 0:
         sheet.legend_entry(panel, "reference", row, **_REFERENCE)
     if in_legend and tubes:
         sheet.legend_entry(panel, "allowed", row, mode="lines", line={"width": 12, "color": "rgba(0, 0, 0, 0.12)"})
 
     def shown(time: Values, values: Values) -> tuple[Values, Values]:
-        t, v = thinned(time, values, points, high - low)
+        t, v = thinned(time, values, points, width)
         return t / time_scale.factor, v / scale.factor
 
     for s in group:

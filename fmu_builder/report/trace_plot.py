@@ -19,10 +19,9 @@ from fmu_builder.report.figure_sheet import (
     Sheet,
     axis_title,
     curve_style,
-    scale_of,
     thinned,
     time_axis,
-    value_range,
+    value_axis,
 )
 
 MOST_CURVES = 10  # of a panel: more cannot be distinguished
@@ -89,14 +88,12 @@ def _figure(trace: Trace, panels: Sequence[tuple[str, Sequence[str]]], points: i
     sheet = Sheet([max(_HEIGHT, _LEGEND_ROW * len(names) + 8) for _, names in panels] or [_HEIGHT], [1.0])
     window = (float(trace.time[0]), float(trace.time[-1]))
     for row, (quantity, names) in enumerate(panels):
-        low, high = value_range([trace[name] for name in names], 0.0)
-        scale = scale_of(max(abs(low), abs(high)) / 1.07, trace.units.get(names[0], ""))
+        width, scale, y = value_axis([trace[name] for name in names], 0.0, trace.units.get(names[0], ""))
         last = row == len(panels) - 1
         time_scale, x = time_axis(window, sheet.panels[0].x if row else None, labelled=last)
-        y: Figure = {"range": [low / scale.factor, high / scale.factor], "nticks": 6}
-        panel = sheet.panel(0, (row, row), x, y | {"title": axis_title(scale.title(quantity))})
+        panel = sheet.panel(0, (row, row), x, y | {"nticks": 6, "title": axis_title(scale.title(quantity))})
         for number, name in enumerate(names):
-            time, values = thinned(trace.time, trace[name], points, high - low)
+            time, values = thinned(trace.time, trace[name], points, width)
             colour, dash = curve_style(number)
             line = {"width": 1.5, "color": colour, "dash": dash}
             mode = "lines" if len(trace.time) > 1 else "markers"

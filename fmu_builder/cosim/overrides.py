@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +25,7 @@ def named_as_given(
     except InputError as error:
         places = {f"{scenario.path}: [experiment] {key}": where.format(key) for key, one in given.items() if one}
         for name in start or ():
-            slave, variable = _slave_and_variable(name, scenario.slaves)
+            slave, variable = slave_and_variable(name, scenario.slaves)
             places[place_of_start(scenario, slave, variable)] = f"{where.format('start')} {name}"
         raise InputError([renamed(problem, places) for problem in error.problems]) from None
 
@@ -47,12 +47,16 @@ def renamed(problem: Problem, places: Mapping[str, str]) -> Problem:
     return problem
 
 
-def _slave_and_variable(name: str, slaves: Collection[str]) -> tuple[str, str]:
+def slave_and_variable(name: str, slaves: Collection[str]) -> tuple[str, str]:
     """Of a start value by "slave.variable"; of the only slave by the name of the variable too."""
     slave, _, variable = name.partition(".")
     if slave not in slaves and len(slaves) == 1:
         (slave,), variable = slaves, name
     return slave, variable
+
+
+def no_slave(name: str, slaves: Iterable[str]) -> str:
+    return f"there is no slave '{name}'" + did_you_mean(name, slaves)
 
 
 def overridden(
@@ -111,10 +115,9 @@ def overridden(
     if isolated is not None:
         slaves = {name: entry.model_copy(update={"isolated": isolated}) for name, entry in slaves.items()}
     for name, start_value in (start or {}).items():
-        slave, variable = _slave_and_variable(name, slaves)
+        slave, variable = slave_and_variable(name, slaves)
         if slave not in slaves:
-            what = f"there is no slave '{slave}'" + did_you_mean(slave, slaves)
-            problems.append(Problem(f"{where.format('start')} {name}", what))
+            problems.append(Problem(f"{where.format('start')} {name}", no_slave(slave, slaves)))
         else:
             entry = slaves[slave]
             slaves[slave] = entry.model_copy(update={"start": {**entry.start, variable: python_value(start_value)}})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.mapped_comparison import check_overlap, interpolated, within
 from fmu_builder.cosim.master import System, load_scenario, system_of
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
-from fmu_builder.cosim.overrides import named_as_given, overridden
+from fmu_builder.cosim.overrides import named_as_given, no_slave, overridden, slave_and_variable
 from fmu_builder.cosim.recorder import is_signal
 from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.cosim.scenario_inputs import Start, si_unit, start_values, unit_of
@@ -276,11 +276,9 @@ class FitTask:
 
     def _variable(self, name: str, where: str) -> tuple[str, str]:
         slaves = self.system.slaves
-        slave, _, variable = name.partition(".")
-        if slave not in slaves and len(slaves) == 1:
-            (slave,), variable = slaves, name
+        slave, variable = slave_and_variable(name, slaves)
         if slave not in slaves:
-            raise InputError(Problem(where, f"there is no slave '{slave}'" + did_you_mean(slave, slaves)))
+            raise InputError(Problem(where, no_slave(slave, slaves)))
         known = slaves[slave].variables
         if variable not in known:
             near = did_you_mean(variable, [v.name for v in known.values() if v.causality == "parameter"])

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.overrides import no_slave, slave_and_variable
 from fmu_builder.cosim.scenario_inputs import Start, is_settable, si_unit, start_value, unit_of
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
@@ -120,7 +121,7 @@ def axes_of(study: CheckedStudy, slaves: Mapping[str, SlaveDescription]) -> list
 def _axis(name: str, factor: Factor, where: str, slaves: Mapping[str, SlaveDescription]) -> Axis:
     if factor.recipe is not None and factor.key is not None:
         if factor.recipe not in slaves:
-            raise InputError(Problem(f"{where} recipe", _no_slave(factor.recipe, slaves)))
+            raise InputError(Problem(f"{where} recipe", no_slave(factor.recipe, slaves)))
         values = tuple(factor.values or ())
         target = (factor.recipe, factor.key)
         return _with_base(Axis(name, "recipe", (target,), "", _cells(values), values), factor, where)
@@ -137,16 +138,10 @@ def _axis(name: str, factor: Factor, where: str, slaves: Mapping[str, SlaveDescr
     return _with_base(_of_variable(name, factor, where, targets, variables[0]), factor, where)
 
 
-def _no_slave(name: str, slaves: Mapping[str, SlaveDescription]) -> str:
-    return f"there is no slave '{name}'" + did_you_mean(name, slaves)
-
-
 def _target(name: str, where: str, slaves: Mapping[str, SlaveDescription]) -> tuple[str, str]:
-    slave, _, variable = name.partition(".")
-    if slave not in slaves and len(slaves) == 1:
-        (slave,), variable = slaves, name
+    slave, variable = slave_and_variable(name, slaves)
     if slave not in slaves:
-        raise InputError(Problem(where, _no_slave(slave, slaves) + f", and the experiment has no factor '{name}'"))
+        raise InputError(Problem(where, no_slave(slave, slaves) + f", and the experiment has no factor '{name}'"))
     if variable not in slaves[slave].variables:
         known = [v.name for v in slaves[slave].variables.values() if is_settable(v)]
         model = slaves[slave].model_name

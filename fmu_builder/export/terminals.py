@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,24 +74,27 @@ def terminals_schema() -> etree.XMLSchema:
     return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"))
 
 
-_SIZE, _EDGE, _GAP = 128, 2, 2  # px, as the PNG of an assembly
+ICON_SIZE, _EDGE, _GAP = 128, 2, 2  # px
+PART_SIZE = (ICON_SIZE - 2 * _EDGE - _GAP) // 2  # of the icon of an element in that of an assembly
+
+
+def icon_places(count: int) -> Iterator[tuple[float, float]]:
+    """Where the icons of elements begin in that of an assembly: the first four of them in two rows."""
+    middle = (ICON_SIZE - PART_SIZE) / 2
+    for number in range(min(count, 4)):
+        row, column = divmod(number, 2)
+        x, y = (_EDGE + place * (PART_SIZE + _GAP) for place in (column, row))
+        yield middle if count == 3 and number == 2 else x, middle if count == 2 else y
 
 
 def svg_icon(drawings: Sequence[str]) -> str:
-    """The icon as SVG: that of the element, or the first four of several beside one another as in their PNG."""
+    """The icon as SVG: that of the element, or those of several beside one another as in their PNG."""
     if len(drawings) == 1:
         return drawings[0]
-    side = (_SIZE - 2 * _EDGE - _GAP) / 2
-    shown = drawings[:4]
     parts = []
-    for number, drawing in enumerate(shown):
-        row, column = divmod(number, 2)
-        x, y = (_EDGE + place * (side + _GAP) for place in (column, row))
-        if len(shown) == 2:
-            y = (_SIZE - side) / 2
-        elif len(shown) == 3 and number == 2:
-            x = (_SIZE - side) / 2
+    for drawing, (x, y) in zip(drawings, icon_places(len(drawings)), strict=False):
         body = drawing[drawing.index("<svg") :].replace('width="128" height="128"', "", 1).rstrip()
-        parts.append(body.replace("<svg", f'<svg x="{x:g}" y="{y:g}" width="{side:g}" height="{side:g}"', 1))
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {_SIZE}" width="{_SIZE}" height="{_SIZE}">'
+        parts.append(body.replace("<svg", f'<svg x="{x:g}" y="{y:g}" width="{PART_SIZE}" height="{PART_SIZE}"', 1))
+    size = f'width="{ICON_SIZE}" height="{ICON_SIZE}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {ICON_SIZE} {ICON_SIZE}" {size}>'
     return "\n".join([head, *parts, "</svg>", ""])

@@ -114,7 +114,7 @@ def csv_reader(text: str, lines: Iterable[str] | None = None) -> CsvRows:
     return CsvRows(io.StringIO(text, newline="") if lines is None else lines, csv_separator(text))
 
 
-def read_data(path: Path, largest: int = LARGEST_TEXT) -> bytes:
+def read_data(path: Path, largest: int) -> bytes:
     """The bytes of a regular file.   largest  number of them.   Raises InputError: for a device or FIFO too."""
     try:
         if path.exists() and not path.is_file():

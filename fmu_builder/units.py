@@ -496,9 +496,7 @@ def behind_number(unit: str) -> str:
     return f" {unit}" if unit not in ("", "1") else ""
 
 
-def limits_text(
-    least: float | None = None, above: float | None = None, most: float | None = None, below: float | None = None
-) -> str:
+def limits_text(least: float | None, above: float | None, most: float | None, below: float | None) -> str:
     """`≥ 0, < 1` for the limits that are given."""
     limits = {"≥": least, ">": above, "≤": most, "<": below}
     return ", ".join(f"{sign} {quantity(limit)}" for sign, limit in limits.items() if limit is not None)

@@ -85,7 +85,7 @@ def build_named(
 
 
 def build_catalogue(
-    output: Path | None, platform: Sequence[str], source_only: bool, as_json: bool, fmi: Sequence[Fmi] = ()
+    output: Path | None, platform: Sequence[str], source_only: bool, as_json: bool, fmi: Sequence[Fmi]
 ) -> None:
     """Build every recipe that is shipped, in processes on all cores, and print.  Raises as build_named."""
     platforms = _platforms(platform, source_only)

@@ -25,7 +25,7 @@ def compare_traces(
     time_tolerance: float,
     overlap: bool,
     as_json: bool,
-    table: Path | None = None,
+    table: Path | None,
 ) -> None:
     """Compare two files and print the verdict on each signal.   time_tolerance: s.   Exits with 1 if one fails.
 

@@ -295,7 +295,7 @@ _MEMORY_OF_FMI3 = ("KERNEL32.dll", "calloc", "free")
 _MAPPED_FILES = ("KERNEL32.dll", "__error", "close", "lseek", "mmap", "munmap", "open")
 
 
-def _library_name(model: Model, platform: str, fmi: Fmi = 2) -> str:
+def _library_name(model: Model, platform: str, fmi: Fmi) -> str:
     folder = TUPLES[platform] if fmi == 3 else platform
     return f"binaries/{folder}/{model.name}{PLATFORMS[platform].suffix}"
 

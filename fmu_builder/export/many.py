@@ -19,7 +19,7 @@ Done = Callable[[Path], None]  # is called with each recipe when its FMU is ther
 
 
 def build_fmus(
-    recipes: Sequence[Path], output: Path, platforms: Sequence[str], done: Done, fmi: Fmi = 2
+    recipes: Sequence[Path], output: Path, platforms: Sequence[str], done: Done, fmi: Fmi
 ) -> list[Built | FmuBuilderError]:
     """As build_fmu, of each recipe, in their order; or the error that it raised."""
     cores = os.cpu_count() or 1

@@ -73,7 +73,7 @@ def _law_tables(model: Model) -> list[str]:
     ]
 
 
-def model_tables(model: Model, fmi: Fmi = 2) -> str:
+def model_tables(model: Model, fmi: Fmi) -> str:
     """model_tables.h: the tables of the FMI layer.
 
     Many variables are alike but for their names and start values, so rows are shared, and names are one text: tables of

@@ -21,7 +21,7 @@ FILE = "terminalsAndIcons/terminalsAndIcons.xml"
 _ICON = {"x1": "-100", "y1": "-100", "x2": "100", "y2": "100"}  # all of the coordinate system that is the default
 
 
-def terminals_and_icons(model: Model, has_icon: bool, fmi: Fmi = 2) -> bytes | None:
+def terminals_and_icons(model: Model, has_icon: bool, fmi: Fmi) -> bytes | None:
     """terminalsAndIcons.xml, or None for a model without ports and icon.
 
     Ports with a variable that the FMU does not show are left out.   Raises ToolError naming what the schema refuses."""

@@ -196,8 +196,9 @@ def bodies(folder: Path) -> None:
     (FOLDER / "bodies.svg").write_text(plot.drawing.svg(), encoding="utf-8")
 
 
-def _ring(major: float = 40.0, minor: float = 15.0) -> NDArray[np.float32]:
+def _ring() -> NDArray[np.float32]:
     """Corners of the triangles of a ring around z, mm, shape (n, 3, 3)."""
+    major, minor = 40.0, 15.0
     turn, around = (2.0 * np.pi * np.arange(n + 1) / n for n in (24, 12))
     u, v = np.meshgrid(turn, around, indexing="ij")
     r = major + minor * np.cos(v)

@@ -66,7 +66,7 @@ class SystemClass:
 
 
 def system_class(
-    model: AssemblyModel, classes: Mapping[str, ElementClass], name: str, prefix: str, start: float = 0.0
+    model: AssemblyModel, classes: Mapping[str, ElementClass], name: str, prefix: str, start: float
 ) -> SystemClass:
     """The class `name`.   classes: those of the recipes of the parts, by name     prefix: of the package they lie in
     start: of the experiment, s

@@ -213,7 +213,7 @@ def _permuted(numbers: NDArray[np.uint64], size: int, key: tuple[int, int]) -> N
     return found.astype(np.float64)
 
 
-def plan_of(study: CheckedStudy, axes: Sequence[Axis], yes: bool = False) -> RunPlan:
+def plan_of(study: CheckedStudy, axes: Sequence[Axis], yes: bool) -> RunPlan:
     """The plan of a study.   yes: however many runs there are.   Raises InputError."""
     plan, where = study.plan, f"{study.path}: [plan]"
     found: RunPlan

@@ -148,7 +148,7 @@ def responses_of(
     axes: Sequence[Axis],
     signals: Mapping[str, str],
     places: Sequence[str],
-    traced: Sequence[str] = (),
+    traced: Sequence[str],
 ) -> Responses:
     """The responses of a study.
 

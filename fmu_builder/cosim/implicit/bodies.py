@@ -193,7 +193,7 @@ class Body:
         """Raise SlaveError unless a step that is tried succeeded."""
         self.slave.check(status, "fmi2DoStep", f"a step of {step:g} s from {time:g} s that is tried")
 
-    def act(self, force: Vector, step: float, slope: Vector | None = None) -> None:
+    def act(self, force: Vector, step: float, slope: Vector | None) -> None:
         """Set the forces of the next step: their mean, and their slope, 1/s, unless they are held."""
         if not self.is_moved:
             self._before = self.velocity.get().copy(), step

@@ -102,6 +102,11 @@ def shown_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
+def behind_number(unit: str) -> str:
+    """The unit in a text that begins with a number."""
+    return f" {unit}" if unit not in ("", "1") else ""
+
+
 def none_of(value: object, known: Iterable[str]) -> str:
     """`'x' is none of a, b; did you mean 'a'?`"""
     names = list(known)

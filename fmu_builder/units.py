@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeGuard
 
 from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
 
@@ -214,11 +213,6 @@ def parse_unit(text: str) -> Unit:
     except _FaultyUnitError as fault:
         raise InputError(Problem("unit", str(fault))) from None
     return _unit(text, scale)
-
-
-def is_quantity(value: object) -> TypeGuard[float | str]:
-    """Whether it is a number or a text, as parse_quantity reads them."""
-    return isinstance(value, int | float | str) and not isinstance(value, bool)
 
 
 def parse_quantity(value: float | int | str, unit: Unit, where: str, *, is_difference: bool = False) -> float:
@@ -489,11 +483,6 @@ def quantity(value: float) -> str:
     mantissa, _, exponent = f"{value:.9e}".partition("e")
     scientific = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
     return scientific if "e" in plain or (abs(value) >= 1e5 and len(scientific) < len(plain)) else plain
-
-
-def behind_number(unit: str) -> str:
-    """The unit in a text that begins with a number."""
-    return f" {unit}" if unit not in ("", "1") else ""
 
 
 def limits_text(least: float | None, above: float | None, most: float | None, below: float | None) -> str:

@@ -13,8 +13,7 @@ from rich.text import Text
 from fmu_builder.cli.printing import line, out, print_fault, print_notes
 from fmu_builder.cosim.comparison import Comparison, Tolerance, compare_files, comparison_to_json
 from fmu_builder.cosim.mapped_comparison import MappedComparison, compare_with_map, mapped_to_json
-from fmu_builder.errors import InputError, Problem
-from fmu_builder.units import behind_number
+from fmu_builder.errors import InputError, Problem, behind_number
 
 
 def compare_traces(

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, make_folder_of, named_files
 from fmu_builder.cli.printing import err, line, out, print_notes
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, behind_number, did_you_mean
 from fmu_builder.files import recorded_reads, write_whole
 from fmu_builder.fitting.result import FitResult, fit_to_json
 from fmu_builder.fitting.search import Progress
@@ -21,7 +21,6 @@ from fmu_builder.fitting.solution import fitted
 from fmu_builder.fitting.task import FitTask
 from fmu_builder.fitting.written import check_expressible, fitted_text
 from fmu_builder.paths import shipped
-from fmu_builder.units import behind_number
 
 
 def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from fmu_builder.cosim.link import not_finite
 from fmu_builder.cosim.scenario_inputs import Signal, Start, in_fmu, si_unit
 from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, OK, WARNING, Slave, SlaveDescription
-from fmu_builder.errors import InputError, Problem, SlaveError
+from fmu_builder.errors import InputError, Problem, SlaveError, behind_number
 from fmu_builder.model.connectable import Node, SlaveVariable
 from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.loader import load_model
@@ -22,7 +22,6 @@ from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.model.vectors import vector_of
 from fmu_builder.model.wiring import Wiring
 from fmu_builder.paths import find_recipe
-from fmu_builder.units import behind_number
 
 _MAX_SWEEPS = 5000  # of an algebraic loop at initialization
 _LOOP_TOLERANCE = 1e-10  # relative error at which a loop counts as solved

@@ -41,14 +41,13 @@ from fmu_builder.cosim.isolation.process import IsolatedProcess
 from fmu_builder.cosim.pending_steps import waiting_step
 from fmu_builder.cosim.port_names import find_ports
 from fmu_builder.cosim.terminals import read_terminals
-from fmu_builder.errors import InputError, Problem, SlaveError
+from fmu_builder.errors import InputError, Problem, SlaveError, behind_number
 from fmu_builder.export.archive import check_archive, platform_folders
 from fmu_builder.export.smoke import STATUS
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.export.trial import try_out
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
 from fmu_builder.model.terminals import port_of
-from fmu_builder.units import behind_number
 
 DESCRIPTION = "modelDescription.xml"
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from fmu_builder.errors import behind_number
 from fmu_builder.fitting.result import FitResult, FittedColumn, FittedParameter
 from fmu_builder.fitting.search import Found, Progress, Search, method_text
 from fmu_builder.fitting.tables import Fit
 from fmu_builder.fitting.task import FitTask, Parameter
 from fmu_builder.model.documents import as_file
-from fmu_builder.units import behind_number
 
 Values = NDArray[np.float64]
 _AT_BOUND = 1e-3  # share of the range

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fmu_builder.errors import Problem
+from fmu_builder.errors import Problem, behind_number
 from fmu_builder.laws.c_source import LawInSlot
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import Evaluation, Frame, Values, evaluate, scalar_values
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import Binary, Branch, Call, Expression, Place, children
-from fmu_builder.units import behind_number
 
 Array = NDArray[np.float64]
 Ranges = Mapping[str, tuple[float, float]]

@@ -5,15 +5,21 @@ Every function raises InputError with the value and the rule; `where` names file
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeGuard
 
-from fmu_builder.errors import InputError, Problem, none_of, shown_value
-from fmu_builder.units import Unit, behind_number, is_quantity, parse_quantity
+from fmu_builder.errors import InputError, Problem, behind_number, none_of, shown_value
+from fmu_builder.units import Unit, parse_quantity
 
 
 def truth(value: object, where: str) -> bool:
     if not isinstance(value, bool):
         raise InputError(Problem(where, f"{value!r} must be true or false"))
     return value
+
+
+def is_quantity(value: object) -> TypeGuard[float | str]:
+    """Whether it is a number or a text, as units.parse_quantity reads them."""
+    return isinstance(value, int | float | str) and not isinstance(value, bool)
 
 
 def number(value: object, unit: Unit, where: str) -> float:

@@ -14,10 +14,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError, WithJsonSchema
 
-from fmu_builder.errors import InputError, Problem, collected
+from fmu_builder.errors import InputError, Problem, behind_number, collected
+from fmu_builder.model.given_values import is_quantity
 from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
-from fmu_builder.units import behind_number, is_quantity, parse_quantity, parse_unit
+from fmu_builder.units import parse_quantity, parse_unit
 
 
 def _factor(value: float) -> float:

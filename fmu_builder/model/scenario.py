@@ -29,11 +29,12 @@ from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, model
 
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.counted_parts import CountedParts, is_member_name, members
+from fmu_builder.model.given_values import is_quantity
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Quantity, TableModel, python_value, rule
 from fmu_builder.model.toml_files import explain, read_toml
-from fmu_builder.units import is_quantity, parse_quantity, parse_unit
+from fmu_builder.units import parse_quantity, parse_unit
 
 
 def _start_value(value: object) -> object:

@@ -30,8 +30,8 @@ from fmu_builder.laws.tables import LawTable, read_table
 from fmu_builder.laws.text import parse_laws, read_value
 from fmu_builder.laws.tree import Argument, Call, Expression, Place, ScalarText, Source, parse_declarations
 from fmu_builder.model.declaration import Declaration, Slot
-from fmu_builder.model.given_values import interval
-from fmu_builder.units import Unit, is_quantity, parse_quantity, parse_unit
+from fmu_builder.model.given_values import interval, is_quantity
+from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)

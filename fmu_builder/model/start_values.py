@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean
+from fmu_builder.errors import InputError, Problem, behind_number, collected, did_you_mean
 from fmu_builder.laws.rules import rule_problems
 from fmu_builder.laws.tree import Place
 from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.given_values import start_of
 from fmu_builder.model.model import FMI_TYPES, Model, Variable
 from fmu_builder.model.slots import scalar_unit
-from fmu_builder.units import behind_number
 
 
 def start_values(model: Model, starts: Mapping[str, object], where: str) -> tuple[dict[int, float], list[Problem]]:

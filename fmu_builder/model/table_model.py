@@ -13,8 +13,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from fmu_builder.errors import InputError
+from fmu_builder.model.given_values import is_quantity
 from fmu_builder.model.toml_files import explain
-from fmu_builder.units import is_quantity, limits_text
+from fmu_builder.units import limits_text
 
 KIND = "kind"  # the key that says which of several models a table has
 

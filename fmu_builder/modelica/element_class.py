@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, behind_number
 from fmu_builder.files import read_text
 from fmu_builder.laws.modelica_source import computed_scalars, law_functions, slot_equation
 from fmu_builder.model.declaration import Declaration, applies
@@ -21,7 +21,7 @@ from fmu_builder.model.model import ElementModel, Variable
 from fmu_builder.modelica import words
 from fmu_builder.modelica.icons import icon, placement
 from fmu_builder.paths import shipped_elements
-from fmu_builder.units import behind_number, parse_unit
+from fmu_builder.units import parse_unit
 
 MAIN = "element.mo"
 BUILT_IN, LAW = "built_in", "law"

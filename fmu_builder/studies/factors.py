@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.overrides import no_slave, slave_and_variable
 from fmu_builder.cosim.scenario_inputs import Start, is_settable, si_unit, start_value, unit_of
 from fmu_builder.cosim.slave import SlaveDescription
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
+from fmu_builder.errors import InputError, Problem, behind_number, collected, did_you_mean, none_of
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.declaration import value_text
 from fmu_builder.model.scenario import ALGORITHMS
 from fmu_builder.studies.format import EXPERIMENT, CheckedStudy, Factor
-from fmu_builder.units import Unit, behind_number, parse_quantity, parse_unit
+from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Cell = float | str
 

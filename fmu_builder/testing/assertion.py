@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from fmu_builder.cosim.comparison import Comparison, SignalResult, Tolerance, compare
 from fmu_builder.cosim.result import Result
 from fmu_builder.cosim.trace import Trace, read_trace
-from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
-from fmu_builder.units import behind_number, parse_quantity, parse_unit
+from fmu_builder.errors import InputError, Problem, behind_number, did_you_mean, shortened
+from fmu_builder.units import parse_quantity, parse_unit
 
 if TYPE_CHECKING:
     from fmu_builder.testing import AnyTolerance

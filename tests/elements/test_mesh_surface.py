@@ -240,7 +240,7 @@ def fine_bowl(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     folder = tmp_path_factory.mktemp("bowl") / "fmus"
     shutil.copytree(FMUS, folder, ignore=shutil.ignore_patterns("systems"))
     fine = trimesh.creation.icosphere(subdivisions=5, radius=100.0)
-    fine.vertices = fine.vertices @ load_module(FMUS / "meshes" / "bowl.py").TURN.T
+    fine.vertices = fine.vertices @ load_module(FMUS / "meshes" / "ball.py").TURN.T
     (folder / "meshes" / "bowl.stl").write_bytes(fine.export(file_type="stl"))
     return Fmu(host_fmu(folder / "BeadInMeshBowl.toml"), folder)
 

@@ -26,6 +26,14 @@ def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return build(tmp_path_factory.mktemp("two"), "Two", FLOOR)
 
 
+def forces(contact: Running, r: Vector, v: Vector, H: float) -> Vector:
+    """At the points of a level rod, N, after a step: r its height and small angle, v their rates."""
+    for i, arm in enumerate(ARMS, start=1):
+        contact.set({f"point[{i}].r": (arm, 0, r[0] + arm * r[1]), f"point[{i}].v": (0, 0, v[0] + arm * v[1])})
+    contact.step(H)
+    return np.array([contact.vector(f"point[{i}].f")[2] for i in (1, 2)])
+
+
 def energy_of_a_rod(
     floor: Fmu, parallel: bool, order: int, N: float, m: float, J: float, start: float, w: float
 ) -> float:
@@ -35,10 +43,7 @@ def energy_of_a_rod(
     r, v, acts = np.array([start * H, 0.0]), np.array([-1.0, w]), np.zeros(2)  # height and small angle, and their rates
     contact = Running(floor, {"C_r": 1, "coupling.order": order})
     for _ in range(math.ceil(10 * N)):
-        for i, arm in enumerate(ARMS, start=1):
-            contact.set({f"point[{i}].r": (arm, 0, r[0] + arm * r[1]), f"point[{i}].v": (0, 0, v[0] + arm * v[1])})
-        contact.step(H)
-        found = np.array([contact.vector(f"point[{i}].f")[2] for i in (1, 2)])
+        found = forces(contact, r, v, H)
         acts, late = (acts, found) if parallel else (found, acts)
         a = np.array([acts.sum() / m, float(acts @ ARMS) / J])
         r, v = r + H * v + 0.5 * H**2 * a, v + H * a
@@ -143,10 +148,7 @@ class Rod:
         step, load = expm(system * self.H), np.array([0.0, 1.0])
         for _ in range(steps):
             before = found
-            for i, arm in enumerate(ARMS, start=1):
-                contact.set({f"point[{i}].r": (arm, 0, y[0] + arm * y[1]), f"point[{i}].v": (0, 0, y[2] + arm * y[3])})
-            contact.step(self.H)
-            found = np.array([contact.vector(f"point[{i}].f")[2] for i in (1, 2)])
+            found = forces(contact, y[:2], y[2:], self.H)
             ends = step @ [*y, *(before if parallel else found), 1.0, *load]
             y, load = ends[:4], ends[7:]
         return y
@@ -202,10 +204,7 @@ def knocked(floor: Fmu, N: float, parallel: bool, order: int, start: float, w: f
     r, v, found, pushed, flew = np.array([start * H, 0.0]), np.array([-1.0, w]), np.zeros(2), 0, True
     for _ in range(round(0.25 / H)):
         before = found
-        for i, arm in enumerate(ARMS, start=1):
-            contact.set({f"point[{i}].r": (arm, 0, r[0] + arm * r[1]), f"point[{i}].v": (0, 0, v[0] + arm * v[1])})
-        contact.step(H)
-        found = np.array([contact.vector(f"point[{i}].f")[2] for i in (1, 2)])
+        found = forces(contact, r, v, H)
         acts = before if parallel else found
         pushed += bool(acts.any()) and not energies
         knock = np.array([1200.0, 60.0]) if pushed == 6 and acts.any() and not energies else np.zeros(2)
@@ -233,10 +232,7 @@ def test_a_rod_at_rest_that_is_shaken_finds_the_order(floor: Fmu, parallel: bool
     lags = []
     for k in range(200):
         before = found
-        for i, arm in enumerate(ARMS, start=1):
-            contact.set({f"point[{i}].r": (arm, 0, r[0] + arm * r[1]), f"point[{i}].v": (0, 0, v[0] + arm * v[1])})
-        contact.step(H)
-        found = np.array([contact.vector(f"point[{i}].f")[2] for i in (1, 2)])
+        found = forces(contact, r, v, H)
         acts = before if parallel else found
         load = 0.3 * weight * math.sin(2 * math.pi * (k + 0.5) / samples) * np.array([1.0, 0.1])
         a = (np.array([acts.sum(), acts @ ARMS]) + load) / [MASS, TURNED] - [GRAVITY, 0.0]

@@ -8,9 +8,9 @@
  *     exact          rest_L = sum 0.9^n q q - tr C A^-1 C', A = sum 0.9^n s s', C = sum 0.9^n q s', what no B at all
  *                    explains, is 1e-6 of that of the present lag, of more intervals than S has directions.  Bodies
  *                    on one another, which others move, do not meet that by chance.
- *     gives way      sum 0.9^n s_L q, the trace of C, is positive, for B is; with the present lag it is as negative.
- *                    A load that shakes the body hides B, and a force that acts earlier than is assumed is in turn too
- *                    large and too small.
+ *     gives way      sum 0.9^n s_L q, the trace of C, is positive, for B is; with the present lag it is clearly
+ *                    negative.  A load that shakes the body hides B, and a force that acts earlier than is assumed is
+ *                    in turn too large and too small.
  *     ports          the fits of the ports on their own (partner.h), in two intervals in a row. */
 #ifndef CC_WRENCH_LAG_H
 #define CC_WRENCH_LAG_H

@@ -106,8 +106,8 @@ def vibrated(samples: int, period: float, decay: float = 0.0) -> Array:
 
 @pytest.mark.parametrize("period", [5.0, 8.0, 20.0])
 def test_a_flight_shows_a_load_of_one_frequency(library: ctypes.CDLL, period: float) -> None:
-    """After a flight of ten intervals the rate without the load changes in contact by the wrenches alone."""
-    rng, flight, contact = np.random.default_rng(8), 10, 25
+    """After a flight of six intervals the rate without the load changes in contact by the wrenches alone."""
+    rng, flight, contact = np.random.default_rng(8), 6, 25
     V, quiet = vibrated(flight + contact, period), np.arange(flight + contact) < flight
     answers = rng.standard_normal((contact, 6))  # to the wrenches of each interval of contact
     V[flight + 1 :] += H * np.cumsum(answers, axis=0)

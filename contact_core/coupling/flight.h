@@ -156,6 +156,14 @@ CC_API void cc_pass_flight(CcFlight *f, const double V[6], const double Y[6], do
     }
 }
 
+/* What was used of a load is wrong from here on: Y is as it was seen. */
+CC_API void cc_drop_vibration(CcFlight *f)
+{
+    cc_lose_vibration(&f->vibration);
+    f->used = CC_FREE_FLIGHT;
+    __builtin_memset(f->sum, 0, sizeof f->sum);
+}
+
 /* B leaves `left` of the change q of the rate without springs or load, in contact.  Returns 1 if that shows them to be
  * wrong: Y is as it was seen from here on. */
 CC_API int cc_oppose_flight(CcFlight *f, const double left[6], const double q[6])

@@ -29,7 +29,7 @@
  * Springs that hold the body change A by -K H V from one interval to the next, and a load of one frequency by its rho
  * (flight.h): they are no others, and the forces are found for an A that goes on changing so.
  *
- * Lag: by all wrenches at once (wrench_lag.h).
+ * Lag: by all wrenches at once (wrench_lag.h), and with a load that no flight showed (vibrated_body.h).
  *
  * Ports that do not move as one body are on their own, each as in coupling.h.
  *
@@ -38,6 +38,7 @@
 #define CC_JOINT_COUPLING_H
 
 #include "joint_force.h"
+#include "vibrated_body.h"
 
 #define CC_TWIST_ROUNDING 1e-7 /* changes of the twist below this share of it are rounding, as that of cc_spin */
 #define CC_STEADY 0.98 /* most of a mean that an interval leaves where others act */
@@ -121,7 +122,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
                              const CcCouplingOptions *o, const double V[6], double H)
 {
     double rule[2] = {0.0, 0.0}, least = 0.0, W = 0.0; /* W: 0 once B is learned */
-    double Y[6], free[6], left[6], pushed[6];
+    double Y[6], change[6], free[6], left[6], pushed[6];
     CcLagFits fits = {.answer = 0.0};
     int quiet = 1, lag = cc_lag(c[0].partner.lag);
     for (int i = 0; i < n; i++)
@@ -150,26 +151,29 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
     least = least > rounding ? least : rounding;
     CcTwistChange seen = {.least = least, .quiet = quiet, .compared = m->anchored != 0.0};
     for (int i = 0; i < 6; i++)
-        Y[i] = (V[i] - m->V[i]) / H;
+        Y[i] = (V[i] - m->V[i]) / H, change[i] = Y[i] - m->flight.Y[i];
     int without = m->flight.used == 0.0;
     cc_pass_flight(&m->flight, m->V, Y, H, &seen, m->Y, free);
     if (without && m->flight.used != 0.0) /* what was not explained is now */
         m->others = m->open[0] = m->open[1] = m->lag.quiet_changes = 0.0;
-    int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, o->lag != CC_LAG_AUTO);
+    int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, o->lag != CC_LAG_AUTO || m->together != 0.0);
     int changed = better != lag;
     if (changed)
         m->known = m->others = m->open[0] = m->open[1] = 0.0;
     if (o->identify)
         cc_find_mobility(m, better, free, quiet, changed, least);
-    cc_times_six(m->B, m->S[better], pushed);
     if (seen.compared) {
         cc_account(m, better, free, least, left);
-        if (m->count > CC_FLIGHT_SECANTS && !quiet && cc_oppose_flight(&m->flight, left, seen.q)) {
+        int anew = m->count > CC_FLIGHT_SECANTS && !quiet && cc_oppose_flight(&m->flight, left, seen.q);
+        int was = m->together != 0.0;
+        better = cc_find_vibrated(m, better, o->lag != CC_LAG_AUTO, change, quiet);
+        if (anew || (!quiet && (was || m->together != 0.0))) {
             __builtin_memcpy(free, Y, sizeof free);
             __builtin_memcpy(m->Y_anchor, Y, sizeof Y);
             __builtin_memcpy(m->S_anchor, m->S[better], sizeof m->S_anchor);
         }
     }
+    cc_times_six(m->B, m->S[better], pushed);
     m->anchored = 1.0;
     m->lasted = quiet || m->others == 0.0 ? 0.0 : m->lasted + 1.0;
     double keep = m->lasted / (m->lasted + 1.0);

@@ -12,8 +12,9 @@
  *     B += E + E' - (P E + E' P)/2
  * which is symmetric, answers what was seen as it was seen (P = 1), and leaves the rest (P = 0): rotation about the
  * line of two points is neither seen nor needed.  e grows while B would not be positive.  What springs and loads of one
- * frequency do to the body is taken off Y (flight.h).  What others do to it averages out; a q that differs from B s by
- * more than B s itself is theirs, w = |B s|^2/|q - B s|^2.
+ * frequency do to the body is taken off Y (flight.h); a load that no flight showed is found with B (vibrated_body.h).
+ * What others do to it averages out; a q that differs from B s by more than B s itself is theirs, w = |B s|^2 over
+ * |q - B s|^2.
  *
  * Where V does not explain the velocities the points are of several bodies: each is treated alone from then on.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
@@ -24,7 +25,7 @@
 #define CC_MOBILITY_H
 
 #include "flight.h"
-#include "wrench_lag.h"
+#include "vibrated_sums.h"
 
 #define CC_ROTATION_GUESS 3.0  /* B of rotation over that of translation: a flat box on its corners has 3 */
 #define CC_WRENCHES_FORGET 0.98 /* share of A and C that a secant leaves */
@@ -59,6 +60,8 @@ typedef struct {
     CcWrenchLag lag;
     CcWrenchSums calm;                 /* since the last interval of which a third was unexplained */
     CcFlight flight;
+    CcVibratedSums vibrated[CC_LAGS];
+    double together CC_IN(0, 1);       /* 1 while B, a load and the lag are found together (vibrated_body.h) */
 } CcMobility;
 
 /* The motion Y of the body at a port, along its axes. */
@@ -156,8 +159,7 @@ CC_API int cc_is_alone(const CcWrenchSums *sums)
 CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least, double left[6])
 {
     double change[6], answer[6], seen[6], unexplained = 0.0, all = 0.0;
-    for (int i = 0; i < 6; i++)
-        change[i] = m->S[lag][i] - m->S[lag + 1][i];
+    cc_wrench_change(m->S, lag, change);
     cc_times_six(m->B, change, answer);
     for (int i = 0; i < 6; i++) {
         seen[i] = Y[i] - m->Y[i], left[i] = seen[i] - answer[i];
@@ -180,7 +182,7 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least, 
     if (above_noise && CC_UNEXPLAINED * unexplained > all)
         m->calm = (CcWrenchSums){.samples = 0.0};
     else
-        cc_sum_wrenches(&m->calm, m->S[lag], m->S[lag + 1], seen);
+        cc_sum_wrenches(&m->calm, CC_LAG_FORGETS, change, seen);
     if (m->others == 0.0 || m->lag.of[lag].samples >= CC_DOUBTS_OTHERS)
         return;
     if (cc_is_alone(m->lag.of + lag)) /* B was not known */
@@ -198,20 +200,20 @@ CC_API double cc_mobility_trust(const CcMobility *m)
     return m->open[1] > m->open[0] ? 1.0 - m->open[0] / m->open[1] : 0.0;
 }
 
-/* B by all that was seen, with the weight e of what it was; returns 0 where it is not positive. */
-CC_API int cc_fit_mobility(const CcMobility *m, double e, double found[6][6])
+/* B by A and C, with the weight e of what it was: into `found`; returns 0 where that is not positive. */
+CC_API int cc_fit_mobility(double B[6][6], double A[6][6], double C[6][6], double e, double found[6][6])
 {
     double L[6][6], E[6][6], P[6][6], half[6][6], root[6][6];
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            L[i][j] = m->ss[i][j] + (i == j ? e : 0.0);
+            L[i][j] = A[i][j] + (i == j ? e : 0.0);
     if (!cc_root(L, 0.0))
         return 0;
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {
-            E[i][j] = m->qs[i][j], P[i][j] = m->ss[i][j];
+            E[i][j] = C[i][j], P[i][j] = A[i][j];
             for (int k = 0; k < 6; k++)
-                E[i][j] -= m->B[i][k] * m->ss[k][j];
+                E[i][j] -= B[i][k] * A[k][j];
         }
         cc_root_solve(L, E[i]);
         cc_root_solve(L, P[i]);
@@ -224,27 +226,36 @@ CC_API int cc_fit_mobility(const CcMobility *m, double e, double found[6][6])
         }
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            root[i][j] = found[i][j] = m->B[i][j] + half[i][j] + half[j][i];
+            root[i][j] = found[i][j] = B[i][j] + half[i][j] + half[j][i];
     return cc_root(root, CC_LEAST_PIVOT);
+}
+
+/* B by A and C, with the least e that noise of q, its standard deviation, and the squares `left` of what B leaves give
+ * and that leaves it positive.  Returns 0 where none does: B is as it was. */
+CC_APART int cc_refit_mobility(double B[6][6], double A[6][6], double C[6][6], double left, double noise)
+{
+    double found[6][6], trace = 0.0, mean = 0.0;
+    for (int i = 0; i < 6; i++)
+        trace += A[i][i], mean += B[i][i] / 6.0;
+    double e = (2.0 * noise * noise + CC_SECANT_LEFT * left) / (mean * mean) + CC_SECANT_ROUNDING * trace;
+    for (int n = 0; n < CC_FEW_WEIGHINGS; n++, e *= 10.0)
+        if (cc_fit_mobility(B, A, C, e, found)) {
+            __builtin_memcpy(B, found, sizeof found);
+            return 1;
+        }
+    return 0;
 }
 
 /* Learn B from one more secant of the weight w; noise of q: standard deviation. */
 CC_API void cc_learn_mobility(CcMobility *m, const double s[6], const double q[6], double w, double noise)
 {
-    double found[6][6], answer[6], trace = 0.0, mean = 0.0;
-    for (int i = 0; i < 6; i++) {
+    double answer[6];
+    for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) {
             m->ss[i][j] = CC_WRENCHES_FORGET * m->ss[i][j] + w * s[i] * s[j];
             m->qs[i][j] = CC_WRENCHES_FORGET * m->qs[i][j] + w * q[i] * s[j];
         }
-        trace += m->ss[i][i], mean += m->B[i][i] / 6.0;
-    }
-    double e = (2.0 * noise * noise + CC_SECANT_LEFT * m->left) / (mean * mean) + CC_SECANT_ROUNDING * trace;
-    for (int n = 0; n < CC_FEW_WEIGHINGS; n++, e *= 10.0)
-        if (cc_fit_mobility(m, e, found)) {
-            __builtin_memcpy(m->B, found, sizeof found);
-            break;
-        }
+    cc_refit_mobility(m->B, m->ss, m->qs, m->left, noise);
     cc_times_six(m->B, s, answer);
     m->left *= CC_WRENCHES_FORGET;
     for (int i = 0; i < 6; i++)

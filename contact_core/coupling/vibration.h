@@ -5,7 +5,8 @@
  *     rho_i+1 = 2 cos(omega H) rho_i - rho_i-1
  * One number for all six directions.  It is found in flight by least squares,
  *     2 cos(omega H) = sum 0.98^i (rho_i+1 + rho_i-1) rho_i / sum 0.98^i rho_i^2
- * and the last two rho of the flight say what the load does in the contact that follows. */
+ * and the last two rho of the flight say what the load does in the contact that follows.  A load that no flight showed
+ * is found in contact (vibrated_body.h). */
 #ifndef CC_VIBRATION_H
 #define CC_VIBRATION_H
 

@@ -35,31 +35,38 @@ typedef struct {
     double confirmed, quiet_changes; /* as of a partner, of Y */
 } CcWrenchLag;
 
+/* s_L of the interval that ended. */
+CC_API void cc_wrench_change(double S[CC_KEPT_FORCES][6], int L, double s[6])
+{
+    for (int i = 0; i < 6; i++)
+        s[i] = S[L][i] - S[L + 1][i];
+}
+
 /* The lag by a first answer of at most W |s|; `now` if it shows none. */
 CC_API int cc_lag_by_first_answer(double S[CC_KEPT_FORCES][6], int now, const double q[6], double W)
 {
-    double least = cc_squares(q) / (W * W), ss[CC_LAGS] = {0.0}, sq[CC_LAGS] = {0.0};
-    for (int L = 0; L < CC_LAGS; L++)
-        for (int i = 0; i < 6; i++) {
-            double s = S[L][i] - S[L + 1][i];
-            ss[L] += s * s, sq[L] += s * q[i];
-        }
+    double least = cc_squares(q) / (W * W), ss[CC_LAGS], sq[CC_LAGS] = {0.0}, s[6];
+    for (int L = 0; L < CC_LAGS; L++) {
+        cc_wrench_change(S, L, s);
+        ss[L] = cc_squares(s);
+        for (int i = 0; i < 6; i++)
+            sq[L] += s[i] * q[i];
+    }
     for (int L = CC_LAGS - 1; L >= 0 && ss[now] < least; L--) /* the oldest force that can have acted */
         if (ss[L] >= least && sq[L] > 0.0)
             return L;
     return now;
 }
 
-/* Add an interval whose wrench differs by `to` - `from` from the one before. */
-CC_API void cc_sum_wrenches(CcWrenchSums *sums, const double to[6], const double from[6], const double q[6])
+/* Add an interval with the changes s and q to sums of which it leaves the share `forgets`. */
+CC_APART void cc_sum_wrenches(CcWrenchSums *sums, double forgets, const double s[6], const double q[6])
 {
     sums->samples += 1.0;
-    sums->qq = CC_LAG_FORGETS * sums->qq + cc_squares(q);
+    sums->qq = forgets * sums->qq + cc_squares(q);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) {
-            double s = to[j] - from[j];
-            sums->ss[i][j] = CC_LAG_FORGETS * sums->ss[i][j] + (to[i] - from[i]) * s;
-            sums->qs[i][j] = CC_LAG_FORGETS * sums->qs[i][j] + q[i] * s;
+            sums->ss[i][j] = forgets * sums->ss[i][j] + s[i] * s[j];
+            sums->qs[i][j] = forgets * sums->qs[i][j] + q[i] * s[j];
         }
 }
 
@@ -124,13 +131,15 @@ CC_API int cc_passive_lag(const CcWrenchLag *l, int now, double least)
 CC_API int cc_lag_by_wrenches(CcWrenchLag *l, double S[CC_KEPT_FORCES][6], int now, const CcTwistChange *seen,
                               const CcLagFits *fits, double W, int given)
 {
-    double change = cc_squares(seen->q);
+    double s[6], change = cc_squares(seen->q);
     int clear = cc_exceeds_quiet_changes(&l->quiet_changes, change, seen->quiet);
     if (seen->quiet)
         *l = (CcWrenchLag){.quiet_changes = l->quiet_changes};
     else if (seen->compared)
-        for (int L = 0; L < CC_LAGS; L++)
-            cc_sum_wrenches(l->of + L, S[L], S[L + 1], seen->q);
+        for (int L = 0; L < CC_LAGS; L++) {
+            cc_wrench_change(S, L, s);
+            cc_sum_wrenches(l->of + L, CC_LAG_FORGETS, s, seen->q);
+        }
     if (seen->quiet || given)
         return now;
     int by_ports = cc_better_lag(now, fits, seen->least);

@@ -187,12 +187,13 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     if (o->straight || !o->identify)
         p->model.use = 0.0;
     if (!o->straight) {
-        double pushed[3];
+        double pushed[3] = {0.0, 0.0, 0.0};
         if (o->identify) {
             cc_find_admittance(p, &seen, changed, o->lag != CC_LAG_AUTO, o->inertia > 0.0);
             cc_follow_model(p);
         }
-        cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
+        if (p->known != 0.0) /* else W is yet to be guessed: cc_coupling_begin */
+            cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
         CC_UNROLL for (int i = 0; i < 3; i++) {
             p->a_before[i] = p->a[i];
             p->a[i] = seen.y[i] - pushed[i];
@@ -352,6 +353,12 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         double T = H > p->longest ? H : p->longest; /* W is no matter of H: a step that tends to 0 gives the law */
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
             cc_guess_admittance(p->W, cc_first_guess(o) * touch * touch / (2.0 * U * T * T));
+    }
+    if (p->known == 0.0 && p->begun != 0.0) { /* a of the W with which the force is found, not of an earlier guess */
+        double pushed[3];
+        cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
+        CC_UNROLL for (int i = 0; i < 3; i++)
+            p->a[i] -= pushed[i];
     }
     cc_coupling_units(p, law, at.x, at.w, H);
     if (c->started == 0.0 && o->lag != CC_LAG_AUTO && at.x > CC_RESTS * H * cc_abs(at.w))

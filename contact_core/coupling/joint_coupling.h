@@ -182,7 +182,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         m->S_mean[i] = m->S[better][i] + keep * (m->S_mean[i] - m->S[better][i]);
     for (int i = 0; i < n; i++) {
         CcPartner *p = &c[i].partner;
-        double y[3], by[3];
+        double y[3], by[3] = {0.0, 0.0, 0.0};
         p->lag = better, p->rule.beta = cc_rule_beta(rule), p->known = m->known, p->unanswered = m->unanswered;
         if (p->begun == 0.0)
             cc_motion_at(&port[i].place, Y, p->a);
@@ -193,7 +193,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         if (m->known != 0.0) {
             cc_admittance_at(&port[i].place, m->B, p->W);
             cc_motion_at(&port[i].place, pushed, by);
-        } else {
+        } else if (p->begun == 0.0) { /* else W is yet to be guessed: cc_coupling_begin */
             cc_apply_admittance(p->W, p->f[better], by);
         }
         for (int k = 0; k < 3; k++)

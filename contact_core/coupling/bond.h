@@ -120,6 +120,17 @@ CC_API double cc_bond_own(const CcBond *c)
     return c->W * f;
 }
 
+/* 1 if the speeds v_0 and v at both ends of the first interval do not explain the way to a place of the distance `far`
+ * from the origin: the inputs of the start were not those of the bodies, which have been where they are. */
+CC_API int cc_bond_starts_elsewhere(const CcBond *c, const double way[3], const double v_0[3], const double v[3],
+                                    double far)
+{
+    double gap[3];
+    for (int i = 0; i < 3; i++)
+        gap[i] = way[i] - 0.5 * c->H * (v_0[i] + v[i]);
+    return cc_norm(gap) > cc_rule_explains(&c->rule, cc_norm(v_0) + cc_norm(v), c->H, far);
+}
+
 /* Learn beta from the interval that ended: the way to a place of the distance `far` from the origin, under which v_0
  * became v.  Returns 1, and forgets the motion, if whoever moves the bodies has put them there; the forces that were
  * given act on. */

@@ -66,6 +66,16 @@ CC_API void cc_axis_start(CcAxis *c, const CcBondOptions *o, double x, double v,
         c->bond.f[i][0] = -F;
 }
 
+/* The force did no work on the way to `place`, where the bodies were put. */
+CC_API void cc_axis_put(CcAxis *c, const CcBondOptions *o, double place, double v)
+{
+    double shift = (c->bond.rule.beta - 0.5) * c->bond.H, x_0 = c->place - shift * c->v;
+    c->x = place - shift * v;
+    c->place = place;
+    c->jumped = 0.5 * o->k * (c->x - x_0) * (c->x + x_0);
+    c->way = 0.0;
+}
+
 /* The interval between the last sample and this one. */
 CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, double v)
 {
@@ -74,15 +84,13 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
     c->jumped = 0.0;
     if (place) {
         double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};
-        int jumped = cc_bond_find_rule(b, gone, before, now, cc_abs(*place));
+        if (cc_bond_find_rule(b, gone, before, now, cc_abs(*place))) {
+            cc_axis_put(c, o, *place, v);
+            return;
+        }
         x_0 = c->place - (b->rule.beta - 0.5) * H * c->v;
         c->x = *place - (b->rule.beta - 0.5) * H * v;
         c->place = *place;
-        if (jumped) { /* the force did no work on that way */
-            c->jumped = 0.5 * o->k * (c->x - x_0) * (c->x + x_0);
-            c->way = 0.0;
-            return;
-        }
     } else {
         c->x = c->place = x_0 + way;
     }
@@ -155,9 +163,14 @@ CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *plac
         c->bond.H = H;
     if (c->bond.begun == 0.0 && !cc_axis_has_moved(c, o, place, v, H))
         return 0;
-    if (place && c->bond.begun != 0.0) {
-        double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};
-        c->bond.H = cc_rule_length(&c->bond.rule, c->bond.H, H, gone, before, now, cc_abs(*place));
+    if (place) {
+        double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v}, far = cc_abs(*place);
+        if (c->bond.begun != 0.0)
+            c->bond.H = cc_rule_length(&c->bond.rule, c->bond.H, H, gone, before, now, far);
+        else if (cc_bond_starts_elsewhere(&c->bond, gone, before, now, far)) {
+            cc_axis_put(c, o, *place, v);
+            return 0;
+        }
     }
     cc_axis_see(c, o, place, v);
     return 1;

@@ -360,8 +360,10 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
     if (begun) {
         p->bond.H = cc_rule_length(&p->bond.rule, p->bond.H, H, way, p->own, own, cc_norm(P));
         jumped = cc_point_find_rule(p, o, P, own);
-    } else
+    } else {
         p->bond.H = H;
+        jumped = cc_bond_starts_elsewhere(&p->bond, way, p->own, own, cc_norm(P));
+    }
     if (jumped)
         cc_point_put(p, o, P, v, own);
     else if (begun || !still)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from fmi2 import OK, Fmu, load_shipped
 from numpy.typing import ArrayLike
-from running import Running, build
+from running import Running, Values, build
 
 from fmu_builder import run
 from fmu_builder.cosim.slave import read_slave
@@ -580,6 +580,30 @@ def test_a_body_that_is_put_elsewhere_has_the_energy_that_it_has_there(
         element.step(H)
         assert element["energy.work"] - W == pytest.approx(E_1 - v**2 / 2, abs=1e-9)
         assert element["coupling.energy"] == pytest.approx(-element["energy.residual"], abs=1e-9)
+
+
+@pytest.mark.parametrize(("master", "order"), [(JACOBI, PARALLEL), (ELEMENTS_FIRST, SEQUENTIAL)])
+@pytest.mark.parametrize("name", ["TranslationalSpringByPositions", "GuideRail"])
+@pytest.mark.parametrize("given", [False, True])
+def test_a_body_that_is_not_where_the_start_has_it_was_put_there(
+    tmp_path: Path, name: str, master: str, order: int, given: bool
+) -> None:
+    """A master that sets inputs before its first step only, and not in initialization: the force did no work on the
+    way from the start values to the body.  1 kg on 10 kN/m."""
+    k, H, x, v = 1e4, math.pi / 100 / 8, 0.01, -1.0
+    guide = name == "GuideRail"
+    stiffness: dict[str, float] = {"k_r1": k, "k_r2": k} if guide else {"k": k}
+    element = Running(load_shipped(name, tmp_path), {**stiffness, "coupling.order": float(order if given else UNKNOWN)})
+    E = v**2 / 2 + k * x**2 / 2
+    for _ in range(100):
+        before = float(element.vector("point.f")[1]) if guide else element["r.F"]
+        seen: Values = {"point.r": (0.5, x, 0.0), "point.v": (0.0, v, 0.0)} if guide else {"r.s": x, "r.v": v}
+        element.set(seen)
+        element.step(H)
+        f = before if master == JACOBI else float(element.vector("point.f")[1]) if guide else element["r.F"]
+        x, v = x + H * (v + H * f / 2), v + H * f
+    assert v**2 / 2 + k * x**2 / 2 == pytest.approx(E, rel=1e-2)
+    assert element["energy.switched"] == pytest.approx(-k * 0.01**2 / 2, rel=1e-9)
 
 
 @pytest.mark.parametrize("master", [JACOBI, ELEMENTS_FIRST])

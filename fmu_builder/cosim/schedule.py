@@ -7,7 +7,7 @@ it is stepped, with the newest values."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fmu_builder.cosim.slave import SlaveDescription
@@ -57,8 +57,38 @@ class Schedule:
                 found[source] = max(found[source], self.ticks[target])
         return found
 
-    def notes(self, wiring: Wiring, step: float) -> Iterator[str]:
-        """Pairs of slaves with different steps that act on each other."""
+    def between_bodies(self, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> Iterator[tuple[str, str, str]]:
+        """Force elements that Gauss-Seidel steps behind one of their bodies and before another one, with both."""
+        place = {name: k for k, name in enumerate(self.order)}
+        for name in () if self.jacobi else self.order:
+            ports = [port for port in slaves[name].ports.values() if port.side == "force"]
+            bodies = {
+                source
+                for port in ports
+                for motion in port.motion_names
+                for source, _ in wiring.sources.get((name, motion), ())
+                if source != name
+            }
+            before = [body for body in bodies if place[body] < place[name]]
+            behind = [body for body in bodies if place[body] > place[name]]
+            if before and behind:
+                yield name, max(before, key=place.__getitem__), min(behind, key=place.__getitem__)
+
+    def notes(
+        self, wiring: Wiring, slaves: Mapping[str, SlaveDescription], step: float, solved: Collection[str]
+    ) -> Iterator[str]:
+        """Force elements between their bodies, and pairs of slaves with different steps that act on each other.
+
+        solved   slaves whose forces do not follow from the order of the calls"""
+        if between := [one for one in self.between_bodies(wiring, slaves) if one[0] not in solved]:
+            (name, before, behind), *others = between
+            also = f", and {' and '.join(one for one, _, _ in others[:3])} likewise" if others else ""
+            also += f", and {len(others) - 3} more" if len(others) > 3 else ""
+            yield (
+                f"{name} is stepped between its bodies {before} and {behind}{also}: it sees one at the end of a step "
+                "and the other one at its beginning, and takes the way of a body in a step for relative motion; list "
+                "such slaves behind their bodies, in [slaves] or in [experiment] order"
+            )
         links = {(source, target[0]) for target, sources in wiring.sources.items() for source, _ in sources}
         for a, b in sorted(links):
             if a < b and (b, a) in links and self.ticks[a] != self.ticks[b]:

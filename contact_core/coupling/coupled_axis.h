@@ -44,6 +44,7 @@
 #define CC_AXIS_SHARE 0.2         /* beside it; and by that share of a damper's force */
 #define CC_AXIS_CEILING 1.2
 #define CC_AXIS_STIRS 1e-4        /* of the answer of the first guess: less shows no interval before the first sample */
+#define CC_AXIS_SUDDEN 30.0       /* times what explains a change of v: more is a longer interval */
 #define CC_AXIS_ROUNDING 1.2e-7   /* of v, likewise: what two speeds in single precision are rounded by */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -76,11 +77,22 @@ CC_API void cc_axis_put(CcAxis *c, const CcBondOptions *o, double place, double 
     c->way = 0.0;
 }
 
-/* The interval between the last sample and this one. */
-CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, double v)
+/* The acceleration of the interval H before the step H_1 to come.  Speeds alone do not show whether it was as long as
+ * H_1 instead, as where the bodies are stepped first.  It was where H would make it many times as large as that before
+ * and the own force explain. */
+CC_API double cc_axis_acceleration(const CcAxis *c, const double *place, double v, double H_1)
+{
+    const CcBond *b = &c->bond;
+    double change = v - c->v, most = CC_AXIS_SUDDEN * (cc_abs(b->y[0]) + cc_bond_own(b));
+    int sudden = !place && cc_lag(b->lag) == 0 && b->answered > 0.0 && cc_abs(change) > b->H * most;
+    return change / (sudden && H_1 > b->H ? H_1 : b->H);
+}
+
+/* The interval between the last sample and this one, before the step H_1. */
+CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, double v, double H_1)
 {
     CcBond *b = &c->bond;
-    double H = b->H, x_0 = c->x, way = 0.5 * H * (v + c->v), y[3] = {(v - c->v) / H};
+    double H = b->H, x_0 = c->x, way = 0.5 * H * (v + c->v), y[3] = {cc_axis_acceleration(c, place, v, H_1)};
     c->jumped = 0.0;
     if (place) {
         double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};
@@ -172,7 +184,7 @@ CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *plac
             return 0;
         }
     }
-    cc_axis_see(c, o, place, v);
+    cc_axis_see(c, o, place, v, H);
     return 1;
 }
 

@@ -44,7 +44,7 @@
 #define CC_AXIS_SHARE 0.2         /* beside it; and by that share of a damper's force */
 #define CC_AXIS_CEILING 1.2
 #define CC_AXIS_STIRS 1e-4        /* of the answer of the first guess: less shows no interval before the first sample */
-#define CC_AXIS_SUDDEN 30.0       /* times what explains a change of v: more is a longer interval */
+#define CC_AXIS_SUDDEN 30.0       /* times a step, and what explains a change of v: more may be a longer interval */
 #define CC_AXIS_ROUNDING 1.2e-7   /* of v, likewise: what two speeds in single precision are rounded by */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -53,6 +53,7 @@ typedef struct {
     double place, way;     /* x as it came, without the shift by beta; way of x in the last interval */
     double x, v, a_before; /* last sample; a of the interval before the last one, m/s^2 */
     double by_place CC_IN(0, 1); /* 1 where positions are given */
+    double stirred CC_IN(0, 1);  /* 1 if v of the first sample was not that of the start, by however little */
     double jumped;         /* elastic energy that came as the bodies were put elsewhere before the last sample, J */
     double beyond, owed;   /* N beyond the law, by the signal or to pay it back; what is still to be paid */
 } CcAxis;
@@ -78,14 +79,16 @@ CC_API void cc_axis_put(CcAxis *c, const CcBondOptions *o, double place, double 
 }
 
 /* The acceleration of the interval H before the step H_1 to come.  Speeds alone do not show whether it was as long as
- * H_1 instead, as where the bodies are stepped first.  It was where H would make it many times as large as that before
- * and the own force explain. */
+ * H_1 instead, as where the bodies are stepped first.  Where H_1 is many times as long it was, if H would make the
+ * acceleration many times as large as that before and the own force explain. */
 CC_API double cc_axis_acceleration(const CcAxis *c, const double *place, double v, double H_1)
 {
     const CcBond *b = &c->bond;
-    double change = v - c->v, most = CC_AXIS_SUDDEN * (cc_abs(b->y[0]) + cc_bond_own(b));
-    int sudden = !place && cc_lag(b->lag) == 0 && b->answered > 0.0 && cc_abs(change) > b->H * most;
-    return change / (sudden && H_1 > b->H ? H_1 : b->H);
+    double change = v - c->v, own = b->known != 0.0 ? cc_bond_own(b) : 0.0;
+    int seen = b->answered > 0.0 || c->stirred != 0.0;
+    int may_be = !place && seen && cc_lag(b->lag) == 0 && H_1 > CC_AXIS_SUDDEN * b->H;
+    int sudden = cc_abs(change) > CC_AXIS_SUDDEN * b->H * (cc_abs(b->y[0]) + own);
+    return change / (may_be && sudden ? H_1 : b->H);
 }
 
 /* The interval between the last sample and this one, before the step H_1. */
@@ -171,10 +174,12 @@ CC_API int cc_axis_has_moved(const CcAxis *c, const CcBondOptions *o, const doub
 CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *place, double v, double H)
 {
     c->by_place = place != 0;
-    if (c->bond.begun == 0.0)
+    if (c->bond.begun == 0.0) {
         c->bond.H = H;
-    if (c->bond.begun == 0.0 && !cc_axis_has_moved(c, o, place, v, H))
-        return 0;
+        c->stirred = v != c->v;
+        if (!cc_axis_has_moved(c, o, place, v, H))
+            return 0;
+    }
     if (place) {
         double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v}, far = cc_abs(*place);
         if (c->bond.begun != 0.0)

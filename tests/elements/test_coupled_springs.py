@@ -476,6 +476,27 @@ def test_a_damper_brakes_to_rest(inertia: Fmu, damper: Fmu, master: str, z: floa
     assert pair.element["energy.residual"] <= 0.0
 
 
+@pytest.mark.parametrize("master", [ELEMENTS_FIRST, BODIES_FIRST])
+@pytest.mark.parametrize("z", [0.3, 1.8])  # d H/J
+@pytest.mark.parametrize("short", [1e-6, 1e-2])
+def test_a_damper_brakes_behind_a_short_first_step_as_hold_does_at_least(
+    inertia: Fmu, damper: Fmu, master: str, z: float, short: float
+) -> None:
+    """0.2 N.m.s/rad on 0.1 kg.m2: 3 rad/s exp(-d t/J)."""
+    steps = z / 2 * np.array([short, *np.ones(40)])
+    exact = 3.0 * np.exp(-2.0 * np.cumsum(steps))
+    errors = {}
+    for mode in (AUTO, HOLD):
+        values = {"coupling.mode": mode, "coupling.order": SEQUENTIAL, "r.w": 3.0}
+        pair = Pair(Running(inertia, {"J": 0.1, "w0": 3.0}), Running(damper, values), master, ("w",), "t")
+        speeds = []
+        for H in steps:
+            pair.step(float(H))
+            speeds.append(pair.body["p.w"])
+        errors[mode] = np.abs(speeds - exact)
+    assert errors[AUTO].max() <= errors[HOLD].max() * (1 + 1e-9) and errors[AUTO][-1] < 1e-3
+
+
 @pytest.mark.slow
 def test_a_known_damper_brakes_exactly_at_a_step_at_which_hold_would_explode(inertia: Fmu, damper: Fmu) -> None:
     """exp(-d t/J) at d H/J = 3; the literal torque would multiply the speed by -2."""

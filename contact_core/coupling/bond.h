@@ -19,9 +19,9 @@
  *
  * With the order given, before anything is known, k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the
  * recent steps, so a step that tends to 0 gives the law.  Of a spring of unknown mass what pulls at the start is
- * carried; after more than four samples without an answer W = 0.  With less than its W a damper that is late makes
- * speed from z = d W H = 1 on, before W is found.  So z is the largest of what y/f shows until then, where that is
- * above 1/2, and 2 at most. */
+ * carried; after more than four samples without an answer W = 0, and from the start where it is not to be learned.
+ * With less than its W a damper that is late makes speed from z = d W H = 1 on, before W is found.  So z is the largest
+ * of what y/f shows until then, where that is above 1/2, and 2 at most. */
 #ifndef CC_BOND_H
 #define CC_BOND_H
 
@@ -415,7 +415,8 @@ CC_API void cc_bond_keep(CcBond *c, const double f[3], double size, double H)
 CC_API int cc_bond_begin(CcBond *c, const CcBondOptions *o, double H)
 {
     if (c->known == 0.0) { /* a spring that asks gives a smooth force */
-        int none = o->given.straight || c->unanswered > CC_BOND_MOST_UNANSWERED || cc_bond_is_probing(c, o);
+        int none = o->given.straight || !o->given.identify || c->unanswered > CC_BOND_MOST_UNANSWERED
+                   || cc_bond_is_probing(c, o);
         c->W = none ? 0.0 : cc_max(cc_bond_guess(o, c->longest > H ? c->longest : H), c->shown);
     }
     int lag = cc_lag(c->lag), rests = o->k > 0.0 && c->known == 0.0; /* what pulls at the start is carried */

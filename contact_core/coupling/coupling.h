@@ -348,7 +348,7 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         p->H = H;
     CcInterval at = {.x = cc_coupling_depth(p, r, v), .w = -v[2], .u = {v[0], v[1]}, .H = H,
                      .z = {c->z[0], c->z[1]}, .slips = c->slips};
-    if (p->known == 0.0 && p->unanswered <= CC_MOST_UNANSWERED && !o->straight) {
+    if (p->known == 0.0 && p->unanswered <= CC_MOST_UNANSWERED && !o->straight && o->identify) {
         double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
         double T = H > p->longest ? H : p->longest; /* W is no matter of H: a step that tends to 0 gives the law */
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */

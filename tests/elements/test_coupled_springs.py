@@ -644,6 +644,29 @@ def test_a_body_that_is_not_where_the_start_has_it_was_put_there(
     assert element["energy.switched"] == pytest.approx(-k * 0.01**2 / 2, rel=1e-9)
 
 
+@pytest.mark.parametrize(("master", "order"), [(JACOBI, PARALLEL), (ELEMENTS_FIRST, SEQUENTIAL)])
+@pytest.mark.parametrize("name", ["TranslationalSpringByPositions", "GuideRail"])
+def test_a_mass_that_is_neither_given_nor_identified_makes_no_energy(
+    tmp_path: Path, name: str, master: str, order: int
+) -> None:
+    """1 kg on 10 kN/m, twelve steps in half a period.  A guess that is too small would be a lasting error."""
+    k, H, x, v = 1e4, math.pi / 100 / 12, 0.01, 0.0
+    guide = name == "GuideRail"
+    seen: Values = {"point.r": (0.0, x, 0.0)} if guide else {"r.s": x}
+    stiffness: dict[str, float] = {"k_r1": k, "k_r2": k} if guide else {"k": k}
+    given = {"coupling.identify": False, "coupling.order": float(order)}
+    element = Running(load_shipped(name, tmp_path), {**stiffness, **given, **seen})
+    for _ in range(200):
+        before = float(element.vector("point.f")[1]) if guide else element["r.F"]
+        seen = {"point.r": (0.0, x, 0.0), "point.v": (0.0, v, 0.0)} if guide else {"r.s": x, "r.v": v}
+        element.set(seen)
+        element.step(H)
+        f = before if master == JACOBI else float(element.vector("point.f")[1]) if guide else element["r.F"]
+        x, v = x + H * (v + H * f / 2), v + H * f
+        assert v**2 + k * x**2 < 1.05
+    assert element["coupling.admittance"] == 0.0
+
+
 @pytest.mark.parametrize("master", [JACOBI, ELEMENTS_FIRST])
 def test_a_body_that_is_stepped_less_often_is_not_put_elsewhere(tmp_path: Path, master: str) -> None:
     """1 kg on 10 kN/m goes the way of eight steps in one: nothing of its energy is switched."""

@@ -391,6 +391,37 @@ def test_a_master_that_steps_the_bodies_first_may_vary_its_steps(
         assert held["coupling.admittance[1]"] == pytest.approx(1, rel=1e-6)
 
 
+def between_walls(floor: Fmu, master: str, order: int, N: float, phase: float) -> float:
+    """Energy of 1 kg that goes to and fro between two elastic walls 0.1 v/omega apart, eight contacts later, over that
+    at the start; each wall is an FMU."""
+    H, play = CONTACT / N, 0.1 / math.sqrt(STIFFNESS)
+    z, v, mirror = play / 2 + phase * H, -1.0, ((0.0, 1.0), (play, -1.0))
+
+    def seen() -> list[Values]:
+        return [{"point.r": (0, 0, at + sign * z), "point.v": (0, 0, sign * v)} for at, sign in mirror]
+
+    walls = [Running(floor, {"coupling.order": order, **motion}) for motion in seen()]
+    for _ in range(math.ceil(8 * N)):
+        before = [float(wall.vector("point.f")[2]) for wall in walls]
+        for wall, motion in zip(walls, seen(), strict=True):
+            wall.set(motion)
+            wall.step(H)
+        forces = before if master == JACOBI else [float(wall.vector("point.f")[2]) for wall in walls]
+        f = forces[0] - forces[1]
+        z, v = z + H * (v + 0.5 * H * f), v + H * f
+    depth = max(-z, z - play, 0.0)
+    return v**2 + STIFFNESS * depth**2
+
+
+@pytest.mark.parametrize(("master", "order"), [(JACOBI, PARALLEL), (GAUSS_SEIDEL, SEQUENTIAL)])
+@pytest.mark.parametrize("N", [31, 12])
+def test_a_body_with_play_between_two_walls_keeps_its_energy_where_the_order_is_given(
+    floor: Fmu, master: str, order: int, N: float
+) -> None:
+    for phase in PHASES:
+        assert between_walls(floor, master, order, N, phase) == pytest.approx(1, abs=0.03)
+
+
 @pytest.mark.parametrize(("master", "order"), [(JACOBI, PARALLEL), (GAUSS_SEIDEL, SEQUENTIAL)])
 @pytest.mark.parametrize("points", [1, 4])
 @pytest.mark.parametrize("share", [1e-9, 1e-3, 0.1])

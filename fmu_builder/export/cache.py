@@ -2,7 +2,7 @@
 
     sources/NAME  objects/NAME       of the FMU NAME, and what zig compiled of them
     zig                              zig's own libraries, and what is compiled elsewhere
-    fmus/ host/ prototypes/ checks/ tried/      by a hash of all that goes into them
+    fmus/ host/ modules/ prototypes/ checks/ tried/      by a hash of all that goes into them
     guide/                           the page of the guide
     ssp/                             what SSP archives hold, by a hash of the archive
     discarded/                       what is being deleted
@@ -39,7 +39,8 @@ _BLOCK = 4096  # bytes that a small file takes
 _BEGINNING = 10.0  # s; a file in users/ that is younger may not be locked yet
 _UNKNOWN = 24 * 3600.0  # s for which a file in users/ that cannot be locked counts as a running process
 _MARKER = ".fmu-builder-cache"
-_ROOMS = ("sources", "objects", "fmus", "host", "prototypes", "checks", "tried", "guide", "ssp", "discarded")
+_WASTE = "discarded"
+_ROOMS = ("sources", "objects", "fmus", "host", "modules", "prototypes", "checks", "tried", "guide", "ssp", _WASTE)
 _USERS = "users"
 _STAMP = "pruned"  # of the time when a process looked at the whole folder
 _LOCK = "lock"  # held for the moment of an entry's use, and while one is taken away
@@ -271,7 +272,7 @@ def discard(path: Path) -> None:
 @contextmanager
 def _waste() -> Iterator[Path]:
     """A folder of the cache that is deleted with all that is moved to it."""
-    room = cache_folder() / "discarded"
+    room = cache_folder() / _WASTE
     room.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=room, ignore_cleanup_errors=True) as folder:
         yield Path(folder)

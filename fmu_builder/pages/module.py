@@ -14,8 +14,9 @@ from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.cache import cache_folder, made_once, used
+from fmu_builder.export.generate import write_sources
 from fmu_builder.export.resources import fault_of, named_files
-from fmu_builder.export.toolchain import INSTALL_HINT, Compiler, compile_module, find_compiler
+from fmu_builder.export.toolchain import INSTALL_HINT, Compiler, compile_folder, compile_module, find_compiler
 
 EXPORTS = (
     "fmi2SetupExperiment",
@@ -46,7 +47,8 @@ def wasm_module(slave: SlaveDescription) -> bytes:
         names = archive.namelist()
         if reason := _no_module(slave, names):
             raise InputError(Problem(where, f"cannot run in a page: {reason}"))
-        files = {name: archive.read(name) for name in names if name.startswith((_SOURCES, _RESOURCES))}
+        wanted = [name for name in names if name.startswith((_SOURCES, _RESOURCES)) and not name.endswith("/")]
+        files = {name: archive.read(name) for name in wanted}
     return _module(where, files).read_bytes()
 
 
@@ -69,12 +71,12 @@ def _module(where: str, files: Mapping[str, bytes]) -> Path:
     kept = used(cache_folder() / "modules" / f"{_content(sources, compiler)}.wasm")
 
     def make(module: Path) -> None:
-        folder = module.parent / "sources"
-        for name, data in sources.items():
-            path = folder / PurePosixPath(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        compile_module(folder, [*_compiled(sources[PurePosixPath(_BUILD).name]), str(_HOST)], module, EXPORTS, compiler)
+        files = [*_compiled(sources[PurePosixPath(_BUILD).name]), str(_HOST)]
+        with compile_folder(
+            f"page-{hashlib.sha256(where.encode()).hexdigest()[:16]}"
+        ) as folder:  # any text can be a name
+            write_sources(sources, folder)
+            compile_module(folder, files, module, EXPORTS, compiler)
 
     return made_once(kept, make)
 

@@ -125,46 +125,29 @@ class Unpacked:
         self.resources = resources
 
 
-class Instance:
-    """One instance of an FMU: `call` runs a function on it, which must answer fmi2OK or fmi2Warning.
+class Called:
+    """One instance of an FMU of either version: `call` runs a function on it, which must answer OK or Warning.
 
-    guid      by default that of the FMU
-    log       takes (environment, name, status, category, message), by default it prints the message
+    version   what the names of its functions begin with
     announce  takes the name of each call before it is made"""
 
-    def __init__(
-        self,
-        fmu: Unpacked,
-        kind: int,
-        guid: str | None = None,
-        logging: bool = True,
-        log: Callable[[int, bytes, int, bytes, bytes], None] | None = None,
-        announce: Callable[[str], None] | None = None,
-    ) -> None:
+    def __init__(self, fmu: Unpacked, version: str, announce: Callable[[str], None] | None = None) -> None:
+        self.version = version
         self.announce = announce or _announce
         self.announce("loading the library")
         here = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import
         os.chdir(fmu.folder)  # as importers do for libraries that need others beside them
         self.library = ctypes.CDLL(f"{fmu.folder}/{fmu.library}")
         os.chdir(here)
-        self.callbacks = callback_functions(log or _log)
-        instantiate = self.library.fmi2Instantiate
+
+    def instantiate(self, name: str, *arguments: object) -> None:
+        """arguments   behind the name of the instance"""
+        instantiate = getattr(self.library, name)
         instantiate.restype = c_void_p
-        instantiate.argtypes = (c_char_p, c_int, c_char_p, c_char_p, c_void_p, c_int, c_int)
-        self.announce("fmi2Instantiate")
-        self.component = c_void_p(
-            instantiate(
-                b"smoke",
-                kind,
-                (fmu.description.attrib["guid"] if guid is None else guid).encode(),
-                fmu.resources.encode(),
-                byref(self.callbacks),
-                0,
-                int(logging),
-            )
-        )
+        self.announce(name)
+        self.component = c_void_p(instantiate(b"smoke", *arguments))
         if not self.component:
-            sys.exit("fmi2Instantiate answered NULL")
+            sys.exit(f"{name} answered NULL")
 
     def status(self, name: str, *arguments: object, note: str = "") -> int:
         """What the function answers."""
@@ -175,7 +158,40 @@ class Instance:
     def call(self, name: str, *arguments: object, note: str = "") -> None:
         status = self.status(name, *arguments, note=note)
         if status > 1:
-            raise Refused(f"{name}{note} answered {status_name(status)}")
+            raise Refused(f"{name}{note} answered {status_name(status).replace('fmi2', self.version)}")
+
+    def end(self) -> None:
+        self.call(f"{self.version}Terminate")
+        self.free()
+
+    def free(self) -> None:
+        name = f"{self.version}FreeInstance"
+        self.announce(name)
+        free = getattr(self.library, name)
+        free.restype = None
+        free(self.component)
+
+
+class Instance(Called):
+    """Of FMI 2.0.
+
+    guid      by default that of the FMU
+    log       takes (environment, name, status, category, message), by default it prints the message"""
+
+    def __init__(
+        self,
+        fmu: Unpacked,
+        kind: int,
+        guid: str | None = None,
+        logging: bool = True,
+        log: Callable[[int, bytes, int, bytes, bytes], None] | None = None,
+        announce: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__(fmu, "fmi2", announce)
+        self.callbacks = callback_functions(log or _log)
+        token = (fmu.description.attrib["guid"] if guid is None else guid).encode()
+        place, callbacks = fmu.resources.encode(), byref(self.callbacks)
+        self.instantiate("fmi2Instantiate", kind, token, place, callbacks, 0, int(logging))
 
     def begin(self) -> None:
         self.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(0.0), c_int(0), c_double(0.0))
@@ -184,16 +200,6 @@ class Instance:
 
     def make_step(self, t: float, h: float) -> None:
         self.call("fmi2DoStep", c_double(t), c_double(h), c_int(1), note=f" at t = {t:g} s")
-
-    def end(self) -> None:
-        self.call("fmi2Terminate")
-        self.free()
-
-    def free(self) -> None:
-        self.announce("fmi2FreeInstance")
-        free = self.library.fmi2FreeInstance
-        free.restype = None
-        free(self.component)
 
 
 def main(unpacked: Unpacked, concluded: Sequence[str]) -> None:
@@ -316,9 +322,11 @@ def _announce(call: str) -> None:
 
 def _log(_: int, __: bytes, status: int, ___: bytes, message: bytes) -> None:
     """Messages before an error are reported with it; they are printf formats, so % and # are doubled."""
-    label = ("OK", "WARNING", "DISCARD", "ERROR", "FATAL", "PENDING")[status] if 0 <= status <= 5 else str(status)
-    text = message.decode("utf-8", "replace").replace("%%", "%").replace("##", "#")
-    print(f"[{label}] {text}", flush=True)
+    print_message(status, message.decode("utf-8", "replace").replace("%%", "%").replace("##", "#"))
+
+
+def print_message(status: int, text: str) -> None:
+    print(f"[{status_name(status).removeprefix('fmi2').upper()}] {text}", flush=True)
 
 
 def _step(fmu: Any, _: _Element, h: float) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import ctypes
 import json
 import math
-import os
 import sys
 from collections.abc import Sequence
 from ctypes import (
@@ -39,7 +38,6 @@ else:
     import smoke  # the folder of both is one of those where modules are looked for
 
 _Log = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
-_STATUS = ("OK", "WARNING", "DISCARD", "ERROR", "FATAL")
 # element of modelDescription.xml: functions, and what they take
 FAMILIES: dict[str, tuple[str, Any]] = {
     "Float64": ("Float64", c_double),
@@ -58,34 +56,19 @@ FAMILIES: dict[str, tuple[str, Any]] = {
 }
 
 
-class Instance:
-    """One instance of an FMU: `call` runs a function on it, which must answer fmi3OK or fmi3Warning."""
+class Instance(smoke.Called):
+    """Of FMI 3.0."""
 
     def __init__(self, fmu: smoke.Unpacked, kind: int) -> None:
-        smoke._announce("loading the library")
-        here = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import
-        os.chdir(fmu.folder)
-        self.library = ctypes.CDLL(f"{fmu.folder}/{fmu.library}")
-        os.chdir(here)
-        self.log = _Log(_print)
+        super().__init__(fmu, "fmi3")
+        self.log = _Log(lambda _, status, __, message: smoke.print_message(status, message.decode("utf-8", "replace")))
         token, place = fmu.description.attrib["instantiationToken"].encode(), fmu.resources.encode()
         if kind == smoke.CO_SIMULATION:
             name = "fmi3InstantiateCoSimulation"
             own: Sequence[Any] = (c_bool(False), c_bool(False), None, c_size_t(0), None, self.log, None)
         else:
             name, own = "fmi3InstantiateModelExchange", (None, self.log)
-        instantiate = getattr(self.library, name)
-        instantiate.restype = c_void_p
-        smoke._announce(name)
-        self.component = c_void_p(instantiate(b"smoke", token, place, c_bool(False), c_bool(True), *own))
-        if not self.component:
-            sys.exit(f"{name} answered NULL")
-
-    def call(self, name: str, *arguments: object, note: str = "") -> None:
-        smoke._announce(name + note)
-        status: int = getattr(self.library, name)(self.component, *arguments)
-        if status > 1:
-            raise smoke.Refused(f"{name}{note} answered fmi3{_STATUS[status].capitalize() if status < 5 else status}")
+        self.instantiate(name, token, place, c_bool(False), c_bool(True), *own)
 
     def begin(self, start: float = 0.0) -> None:
         self.enter(start)
@@ -105,21 +88,6 @@ class Instance:
         """One round of an event."""
         flags, next_time = [c_bool() for _ in range(5)], c_double()
         self.call("fmi3UpdateDiscreteStates", *map(byref, flags), byref(next_time))
-
-    def end(self) -> None:
-        self.call("fmi3Terminate")
-        self.free()
-
-    def free(self) -> None:
-        smoke._announce("fmi3FreeInstance")
-        free = self.library.fmi3FreeInstance
-        free.restype = None
-        free(self.component)
-
-
-def _print(_: int, status: int, __: bytes, message: bytes) -> None:
-    label = _STATUS[status] if 0 <= status < len(_STATUS) else str(status)
-    print(f"[{label}] {message.decode('utf-8', 'replace')}", flush=True)
 
 
 def main(unpacked: smoke.Unpacked) -> None:

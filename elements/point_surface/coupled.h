@@ -260,20 +260,26 @@ CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, doubl
 
 #include "coupled_shown.h"
 
-/* The literal force acts; the bodies are identified all the same. */
-CC_APART void sample_held(Element *e, CcHost *host, int i, double R[3][3], const CcPortLaw *law,
-                          const CcCouplingOptions *options, double step)
+/* The literal force f acts; the bodies are identified all the same. */
+static void keep_literal(Element *e, int i, const CcPortLaw *law, const CcCouplingOptions *options, const double f[3],
+                         double step)
 {
     CcCoupling *c = partner_of(e, i);
-    CcPort *port = port_of(e, i);
-    double f[3] = {0.0, 0.0, 0.0};
-    literal_force(e, i, R, law, f);
+    const CcPort *port = port_of(e, i);
     if (c->partner.begun != 0.0)
         cc_coupling_learn(c, law, options, port->r, port->v, port->usable == 0.0);
     else
         c->partner.H = step;
     cc_coupling_keep(c, port->r, port->v, f, step);
     c->off = port->usable == 0.0;
+}
+
+CC_APART void sample_held(Element *e, CcHost *host, int i, double R[3][3], const CcPortLaw *law,
+                          const CcCouplingOptions *options, double step)
+{
+    double f[3] = {0.0, 0.0, 0.0};
+    literal_force(e, i, R, law, f);
+    keep_literal(e, i, law, options, f, step);
     warn_of_hold(e, host, i, law, step);
 }
 
@@ -364,22 +370,16 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
             book_interval(e, i, law, partner_of(e, i)->partner.f + 1); /* acts on what comes, or later */
         remember_energy(e, i);
         hold_side(e, i, law);
-        if (cc_is_mismatched(&c->partner.rule) && e->warned.rate == 0.0) {
-            e->warned.rate = 1.0;
+        if (cc_is_mismatched(&c->partner.rule) && cc_is_first(&e->warned.rate))
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
                       "that of coupling.mode = hold", i + 1);
-        }
-        if (c->literal != 0.0 && e->warned.pulls == 0.0) {
-            e->warned.pulls = 1.0;
+        if (c->literal != 0.0 && cc_is_first(&e->warned.pulls))
             cc_report(host, CC_WARNING, "contact",
                       "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = "
                       "hold while it does (coupling.fallback)", i + 1, -port->v[2]);
-        }
-        if (c->partner.overruled != 0.0 && e->warned.order == 0.0) {
-            e->warned.order = 1.0;
+        if (c->partner.overruled != 0.0 && cc_is_first(&e->warned.order))
             cc_warn_of_order(host, "contact", c->partner.lag);
-        }
         warn_of_limits(e, host, i, law, step, e->mass_was_known[i] != 0.0);
         end_at_edge(e, i, R, step);
         if (e->moving > 0.0)
@@ -544,12 +544,10 @@ static int too_far(Element *e, CcHost *host)
         int so = !(cc_abs(port->r[2]) < FARTHEST && cc_largest(port->v) < FARTHEST
                    && cc_largest(port->position) < FARTHEST);
         e->coupling.fallback[i] = so && (int)e->coupling.mode != HOLD ? CC_TOO_FAR : CC_COUPLED;
-        if (e->coupling.fallback[i] != 0.0 && e->warned.far == 0.0) {
-            e->warned.far = 1.0;
+        if (e->coupling.fallback[i] != 0.0 && cc_is_first(&e->warned.far))
             cc_report(host, CC_WARNING, "contact",
                       "point %d: at the distance %g m the motion is too large for the coupling (%g), so the force is "
                       "that of coupling.mode = hold (coupling.fallback)", i + 1, port->r[2], FARTHEST);
-        }
         far |= so;
     }
     if (far)

@@ -17,9 +17,8 @@ static int steps_are_repeated(Element *e, CcHost *host)
 {
     if ((int)e->coupling.mode == HOLD || !cc_is_repeating(host, &e->repeating))
         return 0;
-    if (e->warned.repeats == 0.0)
+    if (cc_is_first(&e->warned.repeats))
         cc_warn_of_repeats(host, "contact");
-    e->warned.repeats = 1.0;
     give_law_from_now(e);
     for (int i = 0; i < POINTS; i++) {
         e->coupling.fallback[i] = CC_STEPS_REPEATED;
@@ -56,37 +55,25 @@ CC_APART int form_is_known(Element *e, const CcPortLaw *law, CcCouplingOptions *
     return c->form.known != 0.0;
 }
 
-/* The literal force acts, at the inputs of the end of the step; the bodies are identified all the same. */
+/* Under the literal force at the inputs of the end of the step. */
 CC_APART void sample_moving(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
                             const CcCouplingOptions *options, double step)
 {
-    for (int i = 0; i < POINTS; i++) {
-        CcCoupling *c = partner_of(e, i);
-        const CcPort *port = port_of(e, i);
-        if (c->partner.begun != 0.0)
-            cc_coupling_learn(c, law, options, port->r, port->v, port->usable == 0.0);
-        else
-            c->partner.H = step;
+    for (int i = 0; i < POINTS; i++)
         e->held[i] = 0.0;
-    }
     cc_inputs_at(host, cc_inputs_move(host) ? step : 0.0);
     for (int i = 0; i < POINTS; i++) {
-        CcCoupling *c = partner_of(e, i);
-        const CcPort *port = port_of(e, i);
         double F[3], f[3];
         cc_to_body(R, e->point[i].f, F);
         for (int j = 0; j < 3; j++)
-            f[j] = cc_dot(F, port->place.axes[j]);
-        cc_coupling_keep(c, port->r, port->v, f, step);
-        c->off = port->usable == 0.0;
-        c->started = 1.0;
-        if (f[2] != 0.0 && e->warned.moving == 0.0) {
-            e->warned.moving = 1.0;
+            f[j] = cc_dot(F, port_of(e, i)->place.axes[j]);
+        keep_literal(e, i, law, options, f, step);
+        partner_of(e, i)->started = 1.0;
+        if (f[2] != 0.0 && cc_is_first(&e->warned.moving))
             cc_report(host, CC_WARNING, "contact",
                       "point %d: the importer changes inputs within the step (fmi2SetRealInputDerivatives), so the "
                       "force is that of coupling.mode = hold until the motion shows how it acts (coupling.fallback)",
                       i + 1);
-        }
     }
     cc_inputs_at(host, 0.0);
 }

@@ -80,12 +80,10 @@ static void warn_of_motion(Element *e, CcHost *host, int i, int mass_was_known)
     double least = e->unexplained[i][0] < e->unexplained[i][1] ? e->unexplained[i][0] : e->unexplained[i][1];
     e->unexplained_contacts[i] = least > UNEXPLAINED * e->explained[i] ? e->unexplained_contacts[i] + 1.0 : 0.0;
     e->unexplained[i][0] = e->unexplained[i][1] = e->explained[i] = 0.0;
-    if (e->unexplained_contacts[i] >= 3.0 && e->warned.unexplained == 0.0) {
-        e->warned.unexplained = 1.0;
+    if (e->unexplained_contacts[i] >= 3.0 && cc_is_first(&e->warned.unexplained))
         cc_report(host, CC_WARNING, "contact",
                   "point %d: in three contacts in a row this force does not explain the motion of the body, which "
                   "may bend or have other forces; the step is too large for it: compare with a smaller one", i + 1);
-    }
 }
 
 /* Warnings at the limits of the coupling (README.md, Large communication steps). */
@@ -100,21 +98,17 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     double x = c->deepest > 0.5 * e->unforced_depth[i] ? c->deepest : e->unforced_depth[i];
     int lag = cc_lag(p->lag), between = c->ledger.made[lag] == 0.0; /* two cycles */
     double debt = between ? cc_min(c->ledger.owed[lag], c->added[lag]) : 0.0;
-    int first = !mass_was_known && p->known != 0.0 && e->warned.first == 0.0;
+    int first = !mass_was_known && p->known != 0.0;
     double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
-    if (N > 0.0 && N < 3.0) {
-        e->warned.first = 1.0;
+    if (N > 0.0 && N < 3.0 && cc_is_first(&e->warned.first))
         cc_report(host, CC_WARNING, "contact",
                   "point %d: the first contact of an unknown mass had %.3g steps, below 3 its rebound may be too fast; "
                   "give coupling.m_eff = %.3g kg, or take steps below %.3g s", i + 1, N, 1.0 / p->W[2][2],
                   step * N / 3.0);
-    }
-    if (debt > 0.01 * U && U > 0.0 && e->warned.debt == 0.0) {
-        e->warned.debt = 1.0;
+    if (debt > 0.01 * U && U > 0.0 && cc_is_first(&e->warned.debt))
         cc_report(host, CC_WARNING, "contact",
                   "point %d: the coupling has added %.3g J that are not compensated, the contact stores up to %.3g J; "
                   "take a smaller step", i + 1, debt, U);
-    }
     warn_of_motion(e, host, i, mass_was_known);
 }
 

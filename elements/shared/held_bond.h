@@ -34,9 +34,8 @@ CC_API void cc_tell_order(CcHost *host, const char *category, const CcBond *c, c
 CC_API void cc_note_of_step(CcHost *host, double *warned, const char *category, const char *inertia, double W,
                             double advised, double H)
 {
-    if (*warned != 0.0 || !(advised > 0.0 && H > advised))
+    if (!(advised > 0.0 && H > advised) || !cc_is_first(warned))
         return;
-    *warned = 1.0;
     cc_report(host, CC_INFO, category,
               "this step is accurate only where no other element acts on the bodies, and once their inertia is "
               "identified (%s = %.3g); otherwise take steps below %.3g s",

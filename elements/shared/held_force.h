@@ -92,6 +92,14 @@ CC_API void cc_warn_of_order(CcHost *host, const char *category, double lag)
               lag, lag == 0.0 ? "sequential" : lag == 1.0 ? "parallel" : "late");
 }
 
+/* 1 the first time: what `said` belongs to is logged once. */
+CC_API int cc_is_first(double *said)
+{
+    int first = *said == 0.0;
+    *said = 1.0;
+    return first;
+}
+
 /* Warn once, `warned`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
  * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there
  * is only one. */
@@ -101,9 +109,8 @@ CC_API void cc_warn_of_hold(CcHost *host, double *warned, const char *category, 
 #define CC_HOLD_TEXT                                                                                                   \
     "with %.3g steps in a %s, the held force makes each %s %.3g times as %s as it should be; take steps below %.3g " \
     "s, or coupling.mode = auto"
-    if (*warned != 0.0 || !(growth > CC_HOLD_ERROR))
+    if (!(growth > CC_HOLD_ERROR) || !cc_is_first(warned))
         return;
-    *warned = 1.0;
     double factor = re(cc_exp(growth)), step = H * CC_HOLD_ERROR / growth;
     if (point > 0)
         cc_report(host, CC_WARNING, category, "point %d: " CC_HOLD_TEXT, point, N, when, what, factor, big, step);
@@ -115,9 +122,8 @@ CC_API void cc_warn_of_hold(CcHost *host, double *warned, const char *category, 
 /* Likewise of a force whose lag is unknown, and would make that growth with the lag 1. */
 CC_API void cc_warn_of_late_hold(CcHost *host, double *warned, double N, double growth, double H)
 {
-    if (*warned != 0.0 || !(growth > CC_HOLD_ERROR))
+    if (!(growth > CC_HOLD_ERROR) || !cc_is_first(warned))
         return;
-    *warned = 1.0;
     cc_report(host, CC_WARNING, "coupling",
               "the force has grown; with %.3g steps in a swing a held force makes each swing %.3g times as large as it "
               "should be where the master steps all FMUs at once (Jacobi): take steps below %.3g s there, or "
@@ -129,9 +135,8 @@ CC_API void cc_warn_of_late_hold(CcHost *host, double *warned, double N, double 
 CC_API void cc_warn_of_held_brake(CcHost *host, double *warned, const char *category, double lag, double z, double H)
 {
     double error = (1.0 + 2.0 * lag) * z / (2.0 * 2.718281828459045);
-    if (*warned != 0.0 || !(error > CC_HOLD_ERROR))
+    if (!(error > CC_HOLD_ERROR) || !cc_is_first(warned))
         return;
-    *warned = 1.0;
     cc_report(host, CC_WARNING, category,
               "with steps of %.3g braking times of the damper, the held force brakes too much: speeds are wrong by up "
               "to %.3g of their start%s; take steps below %.3g s, or coupling.mode = auto",

@@ -28,8 +28,10 @@ static inline Real guide_change_law(Element *e, const Guide *g, Real switched) {
 
 #else
 
+#define PARTNER partner_mass
+#define BY_PLACE 1
+
 #include "coupling/coupled_point.h"
-#include "coupling/held_mass.h"
 #include "held_bond.h"
 
 /* Of the element: its potential at a foot whose point_t is its way, m, and the rate of U by that way less the work
@@ -142,23 +144,11 @@ static void guide_start_coupling(Element *e, Guide *g)
     outputs(e);
 }
 
-/* Show what is identified of the bodies at the point. */
+/* Show what is identified of the bodies at the point; k: cc_point_stiffness. */
 static void guide_show_partner(Element *e, const CcPointOptions *options, double k)
 {
-    const CcPoint *p = (const CcPoint *)e->partner;
-    e->coupling.lag = p->bond.lag;
-    e->coupling.admittance = cc_bond_known_admittance(&p->bond);
-    e->coupling.step_advised = cc_bond_step_advised(&p->bond, k, options->c);
-    e->coupling.beta = p->bond.rule.beta;
-    e->coupling.fallback = cc_is_mismatched(&p->bond.rule);
     CcBondOptions bond = cc_point_bond(options, k);
-    int lag = cc_lag(p->bond.lag), modelled = cc_bond_is_modelled(&p->bond, &bond);
-    CcHeldMass mass = cc_partner_mass(&p->bond.model, lag, modelled, e->coupling.admittance);
-    e->coupling.trust = cc_model_trust(&p->bond.model, lag, modelled);
-    e->coupling.partner_mass = mass.mass;
-    e->coupling.partner_stiffness = mass.stiffness;
-    e->coupling.partner_damping = mass.damping;
-    e->coupling.in_force = cc_bond_in_force(&p->bond, &bond);
+    show_partner(e, &((const CcPoint *)e->partner)->bond, &bond, options->c);
 }
 
 /* The balances, with the lag identified so far.  What changes the elastic energy and is no work of a body, sensor or

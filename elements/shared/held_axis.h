@@ -9,7 +9,6 @@
 #ifndef CC_DUAL
 
 #include "coupling/coupled_axis.h"
-#include "coupling/held_mass.h"
 #include "held_bond.h"
 
 #define HELD_NAME(of) HELD_TEXT(of)
@@ -29,26 +28,6 @@ static void start_axis_coupling(Element *e, double k, double d, double x)
     CcBondOptions options = axis_options(e, k, d);
     cc_axis_start(partner_of(e), &options, x, e->RATE, e->FORCE);
     e->warned = 0.0;
-}
-
-/* Show what is identified of the partners. */
-static void show_partner(Element *e, const CcBondOptions *options)
-{
-    const CcAxis *c = partner_of(e);
-    e->coupling.lag = c->bond.lag;
-    e->coupling.admittance = cc_bond_known_admittance(&c->bond);
-    e->coupling.step_advised = cc_bond_step_advised(&c->bond, options->k, options->d);
-    int lag = cc_lag(c->bond.lag), modelled = cc_bond_is_modelled(&c->bond, options);
-    CcHeldMass mass = cc_partner_mass(&c->bond.model, lag, modelled, e->coupling.admittance);
-    e->coupling.trust = cc_model_trust(&c->bond.model, lag, modelled);
-    e->coupling.PARTNER = mass.mass;
-    e->coupling.partner_stiffness = mass.stiffness;
-    e->coupling.partner_damping = mass.damping;
-    e->coupling.in_force = cc_bond_in_force(&c->bond, options);
-#if BY_PLACE
-    e->coupling.beta = c->bond.rule.beta;
-    e->coupling.fallback = cc_is_mismatched(&c->bond.rule);
-#endif
 }
 
 #define GROWN 3.0 /* of the largest force in the samples that were watched */
@@ -81,7 +60,7 @@ static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, c
         cc_bond_wait(&c->bond);
     }
     cc_axis_watch(c, options, place, rate, F, step);
-    show_partner(e, options);
+    show_partner(e, &c->bond, options, options->d);
     if (!cc_bond_is_sure(&c->bond))
         return;
     if (options->d > 0.0)
@@ -115,7 +94,7 @@ static int law_acts(Element *e, CcHost *host, const CcBondOptions *options, cons
     cc_bond_wait(&c->bond);
     c->bond.ledger = ledger;
     e->held = 0.0;
-    show_partner(e, options);
+    show_partner(e, &c->bond, options, options->d);
     e->coupling.in_force = CC_HELD;
     return 1;
 }
@@ -127,7 +106,7 @@ static void hold_axis_force(Element *e, CcHost *host, const CcBondOptions *optio
     const CcAxis *c = partner_of(e);
     e->held = 1.0;
     e->held_force = force;
-    show_partner(e, options);
+    show_partner(e, &c->bond, options, options->d);
     if (cc_bond_is_sure(&c->bond))
         cc_note_of_step(host, &e->warned, "coupling", "coupling." HELD_NAME(INERTIA), c->bond.W,
                         e->coupling.step_advised, step);

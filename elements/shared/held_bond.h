@@ -1,11 +1,33 @@
-/* Log messages of springs, dampers and guides about the order of the calls and the communication step. */
+/* What springs, dampers and guides show of their partners, and their log messages about the order of the calls and the
+ * communication step.  Before it includes this the element names PARTNER, its variable of the inertia of the bodies as
+ * identified, and BY_PLACE, 1 where positions are given. */
 #ifndef CC_HELD_BOND_H
 #define CC_HELD_BOND_H
 
 #include "coupling/bond.h"
+#include "coupling/held_mass.h"
 #include "shared/held_force.h"
 
 #ifndef CC_DUAL
+
+/* What is identified of the partners; d: damping of the law, kg/s. */
+static void show_partner(Element *e, const CcBond *c, const CcBondOptions *o, double d)
+{
+    e->coupling.lag = c->lag;
+    e->coupling.admittance = cc_bond_known_admittance(c);
+    e->coupling.step_advised = cc_bond_step_advised(c, o->k, d);
+    int lag = cc_lag(c->lag), modelled = cc_bond_is_modelled(c, o);
+    CcHeldMass mass = cc_partner_mass(&c->model, lag, modelled, e->coupling.admittance);
+    e->coupling.trust = cc_model_trust(&c->model, lag, modelled);
+    e->coupling.PARTNER = mass.mass;
+    e->coupling.partner_stiffness = mass.stiffness;
+    e->coupling.partner_damping = mass.damping;
+    e->coupling.in_force = cc_bond_in_force(c, o);
+#if BY_PLACE
+    e->coupling.beta = c->rule.beta;
+    e->coupling.fallback = cc_is_mismatched(&c->rule);
+#endif
+}
 
 #define CC_ASKED_TOO_LONG 0.1  /* of the energy that is stored at most: more was added while the order was unknown */
 

@@ -84,11 +84,13 @@ static int is_usable(const Element *e, int i)
 #include "coupled_curved.h"
 #endif
 
-/* The velocity of point i relative to the material of the surface, in world components; `arm`: from the surface's
- * frame. */
-static void relative_velocity(const Element *e, int i, const double arm[3], double relative[3])
+/* The arm of point i from the surface's frame, and its velocity relative to the material of the surface, in world
+ * components. */
+static void relative_motion(const Element *e, int i, double arm[3], double relative[3])
 {
     double carried[3];
+    CC_UNROLL for (int k = 0; k < 3; k++)
+        arm[k] = e->point[i].r[k] - e->surface.r[k];
     cc_cross(e->surface.w, arm, carried);
     CC_UNROLL for (int k = 0; k < 3; k++)
         relative[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
@@ -100,9 +102,7 @@ static void sample_port(Element *e, int i, Real R[3][3])
 {
     CcPort *port = port_of(e, i);
     double arm[3], relative[3];
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        arm[k] = e->point[i].r[k] - e->surface.r[k];
-    relative_velocity(e, i, arm, relative);
+    relative_motion(e, i, arm, relative);
     partner_of(e, i)->partner.sides.carried = cc_dot(e->point[i].v, e->normal[i]) - cc_dot(relative, e->normal[i]);
     port->usable = is_usable(e, i);
     port->r[0] = port->r[1] = 0.0, port->r[2] = e->distance[i];
@@ -396,11 +396,12 @@ static int has_moved_from(const Element *e, int i, double R[3][3])
 {
     const CcPort *port = (const CcPort *)e->port[i];
     double arm[3], position[3];
+    if (e->distance[i] != port->r[2])
+        return 1;
     CC_UNROLL for (int k = 0; k < 3; k++)
         arm[k] = e->point[i].r[k] - e->surface.r[k];
     cc_to_body(R, arm, position);
-    return e->distance[i] != port->r[2] || position[0] != port->position[0] || position[1] != port->position[1]
-           || position[2] != port->position[2];
+    return position[0] != port->position[0] || position[1] != port->position[1] || position[2] != port->position[2];
 }
 
 /* 1 if all points stand where they stood at the last sample, though they move: whoever moves the bodies takes longer
@@ -411,16 +412,11 @@ static int is_stale(const Element *e, double R[3][3], double step)
     for (int i = 0; i < POINTS; i++) {
         const CcPort *port = (const CcPort *)e->port[i];
         const CcPartner *p = &((const CcCoupling *)e->partner[i])->partner;
-        double arm[3], position[3], relative[3], n[3];
-        if (e->distance[i] != port->r[2])
+        double arm[3], relative[3];
+        if (has_moved_from(e, i, R))
             return 0;
-        CC_UNROLL for (int k = 0; k < 3; k++)
-            arm[k] = e->point[i].r[k] - e->surface.r[k], n[k] = e->normal[i][k];
-        cc_to_body(R, arm, position);
-        if (position[0] != port->position[0] || position[1] != port->position[1] || position[2] != port->position[2])
-            return 0;
-        relative_velocity(e, i, arm, relative);
-        double rate = cc_dot(relative, n);
+        relative_motion(e, i, arm, relative);
+        double rate = cc_dot(relative, e->normal[i]);
         if (p->begun == 0.0 || rate != p->v[2] || is_usable(e, i) != (port->usable != 0.0))
             return 0;
         double speed = cc_norm(e->point[i].v); /* not that along the surface: a belt moves without changing its place */
@@ -433,13 +429,11 @@ static int is_stale(const Element *e, double R[3][3], double step)
  * the surface's frame, m. */
 static double motion_since(const Element *e, int i, double *way, double *before, double *now)
 {
-    double arm[3], relative[3], n[3];
-    for (int k = 0; k < 3; k++)
-        arm[k] = e->point[i].r[k] - e->surface.r[k], n[k] = e->normal[i][k];
-    relative_velocity(e, i, arm, relative);
+    double arm[3], relative[3];
+    relative_motion(e, i, arm, relative);
     *way = e->distance[i] - ((const CcPort *)e->port[i])->r[2];
     *before = ((const CcCoupling *)e->partner[i])->partner.v[2];
-    *now = cc_dot(relative, n);
+    *now = cc_dot(relative, e->normal[i]);
     return cc_norm(arm);
 }
 

@@ -82,9 +82,8 @@ static int sample(Element *e, CcHost *host, double step)
     e->energy.work = work;
     e->energy.damping = taken;
 #endif
-    if (law)
-        return CC_CHANGED;
-    hold_axis_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
+    if (!law)
+        hold_axis_force(e, host, &options, rate, step);
     return CC_CHANGED;
 }
 

@@ -114,9 +114,8 @@ static int sample(Element *e, CcHost *host, double step)
     e->energy.work = U - e->energy.start + e->energy.switched - e->coupling.residual;
 #endif
     options.k = stiffness(e);
-    if (law)
-        return CC_CHANGED;
-    hold_axis_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
+    if (!law)
+        hold_axis_force(e, host, &options, rate, step);
     return CC_CHANGED;
 }
 

@@ -99,13 +99,13 @@ static int law_acts(Element *e, CcHost *host, const CcBondOptions *options, cons
     return 1;
 }
 
-/* Keep the force, show what is identified of the partners, and log the limit of the step (README.md, Large
- * communication steps). */
-static void hold_axis_force(Element *e, CcHost *host, const CcBondOptions *options, double force, double step)
+/* Hold the force that the coupling answers, show what is identified of the partners, and log the limit of the step
+ * (README.md, Large communication steps). */
+static void hold_axis_force(Element *e, CcHost *host, const CcBondOptions *options, double rate, double step)
 {
-    const CcAxis *c = partner_of(e);
+    CcAxis *c = partner_of(e);
     e->held = 1.0;
-    e->held_force = force;
+    e->held_force = cc_axis_answer(c, options, rate, step);
     show_partner(e, &c->bond, options, options->d);
     if (cc_bond_is_sure(&c->bond))
         cc_note_of_step(host, &e->warned, "coupling", "coupling." HELD_NAME(INERTIA), c->bond.W,

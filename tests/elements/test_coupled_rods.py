@@ -224,14 +224,14 @@ def shaken(
     floor: Fmu, N: float, samples: int, parallel: bool, parts: int = 1, **values: float
 ) -> tuple[Vector, Vector]:
     """A rod at rest, from the start on under a load of 30 % of its weight, which is held over 1/N of half a period of
-    the undamped contact: speeds after each of 60 N such steps, shape (60 N, 2), and the lag.  Each step has so many
+    the undamped contact: speeds after each of 80 N such steps, shape (80 N, 2), and the lag.  Each step has so many
     parts for the contact."""
     H = math.pi / math.sqrt(2 * STIFFNESS / MASS) / N
     weight = MASS * GRAVITY
     contact = Running(floor, {"C_r": 0.5, **values})
     r, v, found = np.array([-weight / 2 / STIFFNESS, 0.0]), np.zeros(2), np.full(2, weight / 2)
     speeds, lags = [], []
-    for k in range(round(60 * N)):
+    for k in range(round(80 * N)):
         load = 0.3 * weight * math.sin(2 * math.pi * (k + 0.5) / samples) * np.array([1.0, 0.1])
         h = H / parts
         for _ in range(parts):

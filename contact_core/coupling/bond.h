@@ -47,6 +47,7 @@
 #define CC_BOND_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W, */
 #define CC_BOND_SURELY 0.99       /* and from which on, and CC_BOND_EARLY samples, it takes one of z = d W H above */
 #define CC_BOND_LARGE 0.8
+#define CC_BOND_BY_CHANCE 0.5     /* of those squares: with less W is shown and logged nowhere */
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
 #define CC_BOND_FAILS 1e-4        /* of the squares: a given lag that leaves less is not contradicted */
 #define CC_BOND_DOUBTS 30.0       /* samples of the model in which a lag that is given is compared with the others */
@@ -432,11 +433,24 @@ CC_API int cc_bond_is_literal(const CcBond *c, const CcBondOptions *o)
     return cc_lag(c->lag) == 0 && (!cc_bond_knows_lag(c, o) || c->known == 0.0 || c->doubted != 0.0);
 }
 
+/* 1 where W is an answer to the force: by the model, or by what the force explains of what is seen.  Of jolts by
+ * others, or of a body that they hold at rest, a fit has some slope as well. */
+CC_API int cc_bond_shows_admittance(const CcBond *c, const CcBondOptions *o)
+{
+    const double *fit = c->fits[cc_lag(c->lag)];
+    double share = c->learned > CC_BOND_EARLY ? CC_BOND_BY_CHANCE : CC_BOND_SURELY;
+    int explains = fit[1] > 0.0 && fit[1] * fit[1] > share * fit[0] * fit[2];
+    return o->given.inertia > 0.0 || cc_bond_is_modelled(c, o) || explains;
+}
+
 /* 1 when lag and W have been seen often enough to be judged by. */
 CC_API int cc_bond_is_sure(const CcBond *c) { return c->known == 1.0 && c->learned > CC_BOND_EARLY; }
 
-/* W, 1/kg; 0 while it is unknown. */
-CC_API double cc_bond_known_admittance(const CcBond *c) { return c->known == 1.0 ? c->W : 0.0; }
+/* W, 1/kg, as found or given; 0 while it is unknown. */
+CC_API double cc_bond_known_admittance(const CcBond *c, const CcBondOptions *o)
+{
+    return c->known == 1.0 && cc_bond_shows_admittance(c, o) ? c->W : 0.0;
+}
 
 /* Angular frequency of stiffness k on the partners, rad/s; 0 until they are known. */
 CC_API double cc_bond_omega(const CcBond *c, double k)
@@ -457,12 +471,12 @@ CC_API double cc_bond_hold_growth(double lag, double omega, int by_place, double
 }
 
 /* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1/2,
- * of the stiffness k and the damping d; 0 while W is unknown. */
-CC_API double cc_bond_step_advised(const CcBond *c, double k, double d)
+ * of the stiffness k and the damping d; 0 for the W of 0 that is unknown. */
+CC_API double cc_bond_step_advised(double W, double k, double d)
 {
-    if (!(cc_bond_known_admittance(c) > 0.0))
+    if (!(W > 0.0))
         return 0.0;
-    double step = k > 0.0 ? 0.5 / cc_sqrt(k * c->W) : CC_BOND_MOST, damped = d > 0.0 ? 0.5 / (d * c->W) : CC_BOND_MOST;
+    double step = k > 0.0 ? 0.5 / cc_sqrt(k * W) : CC_BOND_MOST, damped = d > 0.0 ? 0.5 / (d * W) : CC_BOND_MOST;
     step = damped < step ? damped : step;
     return k > 0.0 || d > 0.0 ? step < CC_BOND_MOST ? step : CC_BOND_MOST : 0.0;
 }

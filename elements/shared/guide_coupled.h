@@ -192,7 +192,7 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     cc_point_keep(p, g->P, g->v, &literal, step);
     guide_show_partner(e, options, k);
     double omega = cc_bond_omega(&p->bond, k);
-    if (omega > 0.0)
+    if (omega > 0.0 && cc_bond_shows_admittance(&p->bond, &options->bond))
         cc_warn_of_hold(host, &e->warned, "guide", 0, "swing across the line", "one", "large",
                         CC_PI_HI / (omega * step), cc_bond_hold_growth(p->bond.lag, omega, 1, step), step);
 }

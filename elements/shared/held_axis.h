@@ -61,7 +61,7 @@ static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, c
     }
     cc_axis_watch(c, options, place, rate, F, step);
     show_partner(e, &c->bond, options, options->d);
-    if (!cc_bond_is_sure(&c->bond))
+    if (!cc_bond_is_sure(&c->bond) || !cc_bond_shows_admittance(&c->bond, options))
         return;
     if (options->d > 0.0)
         cc_warn_of_held_brake(host, &e->warned, "coupling", c->bond.lag, options->d * c->bond.W * step, step);

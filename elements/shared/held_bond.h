@@ -14,8 +14,8 @@
 static void show_partner(Element *e, const CcBond *c, const CcBondOptions *o, double d)
 {
     e->coupling.lag = c->lag;
-    e->coupling.admittance = cc_bond_known_admittance(c);
-    e->coupling.step_advised = cc_bond_step_advised(c, o->k, d);
+    e->coupling.admittance = cc_bond_known_admittance(c, o);
+    e->coupling.step_advised = cc_bond_step_advised(e->coupling.admittance, o->k, d);
     int lag = cc_lag(c->lag), modelled = cc_bond_is_modelled(c, o);
     CcHeldMass mass = cc_partner_mass(&c->model, lag, modelled, e->coupling.admittance);
     e->coupling.trust = cc_model_trust(&c->model, lag, modelled);

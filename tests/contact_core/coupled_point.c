@@ -114,7 +114,8 @@ EXPORT void run(const Guide *g, double m, const double pull[3], double c, double
 
 EXPORT void learned(const CcPoint *p, double out[4])
 {
+    const CcBondOptions none = {.k = 0.0}; /* no inertia is given */
     int lag = (int)p->bond.lag;
-    out[0] = lag, out[1] = cc_bond_known_admittance(&p->bond);
+    out[0] = lag, out[1] = cc_bond_known_admittance(&p->bond, &none);
     out[2] = p->bond.ledger.made[lag], out[3] = p->bond.ledger.taken[lag] + p->taken[lag];
 }

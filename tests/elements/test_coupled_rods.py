@@ -250,7 +250,7 @@ def shaken_in_fine_steps(floor: Fmu, N: float, samples: int) -> Vector:
     return shaken(floor, N, samples, False, parts=40, **{"coupling.mode": HOLD})[0]
 
 
-@pytest.mark.parametrize("N", [6.3, 12, 20])
+@pytest.mark.parametrize("N", [6.3, *(pytest.param(N, marks=pytest.mark.slow) for N in (12, 20))])
 @pytest.mark.parametrize("samples", [8, 30])
 @MASTERS
 def test_a_rod_at_rest_that_is_shaken_moves_as_it_does_in_fine_steps(

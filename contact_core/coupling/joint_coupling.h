@@ -158,15 +158,16 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         m->others = m->open[0] = m->open[1] = m->lag.quiet_changes = 0.0;
     int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, o->lag != CC_LAG_AUTO || m->together != 0.0);
     int changed = better != lag;
-    if (changed)
-        m->known = m->others = m->open[0] = m->open[1] = 0.0;
+    if (changed) /* a mobility that is given holds for any lag */
+        m->known *= !o->identify, m->others = m->open[0] = m->open[1] = 0.0;
     if (o->identify)
         cc_find_mobility(m, better, free, quiet, changed, least);
     if (seen.compared) {
         cc_account(m, better, free, least, left);
         int anew = m->count > CC_FLIGHT_SECANTS && !quiet && cc_oppose_flight(&m->flight, left, seen.q);
         int was = m->together != 0.0;
-        better = cc_find_vibrated(m, better, o->lag != CC_LAG_AUTO, change, quiet);
+        if (o->identify)
+            better = cc_find_vibrated(m, better, o->lag != CC_LAG_AUTO, change, quiet);
         if (anew || (!quiet && (was || m->together != 0.0))) {
             __builtin_memcpy(free, Y, sizeof free);
             __builtin_memcpy(m->Y_anchor, Y, sizeof Y);

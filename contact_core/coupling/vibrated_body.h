@@ -63,8 +63,8 @@ CC_APART CcVibratedFit cc_fit_vibrated(const CcMobility *m, CcVibratedSums *v, d
     fit.rest = left / all;
     if (fit.rest < CC_VIBRATION_LEFT)
         return fit;
-    v->x = begin[(int)v->tries % 6];
-    v->tries += 1.0;
+    v->x = begin[(int)v->next];
+    v->next = v->next < 5.0 ? v->next + 1.0 : 0.0;
     return fit;
 }
 
@@ -108,12 +108,12 @@ CC_APART int cc_find_vibrated(CcMobility *m, int now, int given, const double q[
 {
     CcVibratedFit fits[CC_LAGS];
     double s[6], rest[CC_LAGS];
-    int only = given || m->together != 0.0, best = now;
+    int only = given || m->together != 0.0;
     for (int L = 0; L < CC_LAGS; L++) {
         cc_wrench_change(m->S, L, s);
         cc_sum_vibrated(m->vibrated + L, s, q);
     }
-    int unexplained = (m->others > 0.0 || m->open[0] > CC_ALONE * m->open[1]);
+    int unexplained = m->others > 0.0 || m->open[0] > CC_ALONE * m->open[1];
     if (quiet || !(unexplained || m->flight.used == CC_VIBRATED))
         return now;
     for (int L = 0; L < CC_LAGS; L++)
@@ -123,7 +123,7 @@ CC_APART int cc_find_vibrated(CcMobility *m, int now, int given, const double q[
             fits[L] = cc_fit_vibrated(m, m->vibrated + L, only ? 1.0 : 3.0);
             rest[L] = fits[L].rest;
         }
-    best = cc_least_lag(rest);
+    int best = cc_least_lag(rest);
     best = rest[best] < CC_VIBRATED_CLEARER * rest[now] ? best : now;
     int was = m->together != 0.0, slow = m->vibrated[best].x > CC_VIBRATED_SLOW;
     int creeps = slow && m->lasted > CC_VIBRATED_LASTS;

@@ -12,7 +12,7 @@
 
 typedef struct {
     double s[2][6], q[2][6], seen CC_IN(0, 2); /* of the last two intervals; how many are known */
-    double x CC_IN(-2, 2), tries;              /* to go on with; how often another one was begun with */
+    double x CC_IN(-2, 2), next CC_IN(0, 5);   /* to go on with; which one to begin with next (vibrated_body.h) */
     CcWrenchSums at[3];
 } CcVibratedSums;
 

@@ -272,3 +272,19 @@ def test_a_rod_at_rest_that_is_shaken_moves_as_it_does_in_fine_steps(
         assert (error(speeds) < 1.5 * (math.pi / N) ** 2).all(), error(speeds)
         assert (error(speeds) < error(literal)).all(), (error(speeds), error(literal))
     assert set(lags[math.ceil(4 * N) :]) == {1 if parallel else 0}
+
+
+def test_a_load_changes_no_mass_that_is_not_to_be_identified(floor: Fmu) -> None:
+    """Identified it would be 1/m + l^2/J = 2/kg within 40 steps."""
+    found = {}
+    for identify in (False, True):
+        contact = Running(floor, {"C_r": 0.5, "coupling.m_eff": 0.25, "coupling.identify": identify})
+        H, r, v = math.pi / math.sqrt(2 * STIFFNESS / MASS) / 12, np.array([-1e-5, 0.0]), np.zeros(2)
+        for k in range(60):
+            load = 6.0 * math.sin(2 * math.pi * (k + 0.5) / 8) * np.array([1.0, 0.1])
+            acts = forces(contact, r, v, H)
+            a = (np.array([acts.sum(), acts @ ARMS]) + load) / [MASS, TURNED] - [GRAVITY, 0.0]
+            r, v = r + H * v + 0.5 * H**2 * a, v + H * a
+        found[identify] = contact["coupling.admittance[1]"]
+    assert found[True] == pytest.approx(2.0, rel=1e-3)
+    assert found[False] == pytest.approx(4.0, rel=1e-12)

@@ -20,6 +20,8 @@
  * With the order given, before anything is known, k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the
  * recent steps, so a step that tends to 0 gives the law.  Of a spring of unknown mass what pulls at the start is
  * carried; after more than four samples without an answer W = 0, and from the start where it is not to be learned.
+ * A W that is given is kept for some samples, or for good where it is not to be learned, unless the force explains what
+ * is seen with another one, and the step is so long that the difference matters: |W_seen - W| (k H^2 + d H) > 1/10.
  * With less than its W a damper that is late makes speed from z = d W H = 1 on, before W is found.  So z is the largest
  * of what y/f shows until then, where that is above 1/2, and 2 at most. */
 #ifndef CC_BOND_H
@@ -51,6 +53,7 @@
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
 #define CC_BOND_FAILS 1e-4        /* of the squares: a given lag that leaves less is not contradicted */
 #define CC_BOND_DOUBTS 30.0       /* samples of the model in which a lag that is given is compared with the others */
+#define CC_BOND_REFUTES 0.1       /* |W_seen - W| (k H^2 + d H) of a given W that is wrong */
 #define CC_BOND_FEW 3.0           /* samples that are learned, before a spring uses a W of more than omega H = 1 */
 #define CC_BOND_MOST_UNANSWERED 4.0 /* samples without an answer, after which the partners are driven or very heavy */
 #define CC_BOND_NOISE 1e-8        /* changes of v below this share of its size are not learned */
@@ -74,6 +77,7 @@ typedef struct {
     double lag CC_IN(0, 2), settled CC_IN(0, 1);  /* settled: it is sure */
     double fits[CC_LAGS][3], learned CC_FROM(0), likely CC_FROM(0);
     double W CC_FROM(0), known CC_IN(0, 1), unanswered CC_FROM(0), doubted CC_IN(0, 1); /* 1: W is not yet sure */
+    double refuted CC_IN(0, 1);                   /* 1 after the motion showed another W than the given one */
     double shown CC_FROM(0);                      /* of a damper: the largest y/f while W is not known, 1/kg */
     CcOrderProbe probe;
     CcPartnerModel model;
@@ -105,7 +109,7 @@ CC_API void cc_bond_rewind(CcBond *c)
 {
     const CcBond kept = *c;
     *c = (CcBond){.rule = kept.rule, .lag = kept.lag, .settled = kept.settled, .learned = kept.learned, .W = kept.W,
-                  .known = kept.known, .ledger = kept.ledger};
+                  .known = kept.known, .refuted = kept.refuted, .ledger = kept.ledger};
     c->rule.mismatched = c->rule.began = c->rule.stale = 0.0;
     if (kept.known != 0.0) /* it does not ask again */
         c->probe.count = kept.probe.count;
@@ -170,6 +174,12 @@ CC_API int cc_bond_is_probing(const CcBond *c, const CcBondOptions *o)
 CC_API int cc_bond_knows_lag(const CcBond *c, const CcBondOptions *o)
 {
     return c->settled != 0.0 || o->given.lag != CC_LAG_AUTO;
+}
+
+/* 1 if W is learned. */
+CC_API int cc_bond_identifies(const CcBond *c, const CcBondOptions *o)
+{
+    return (o->given.identify || c->refuted != 0.0) && !o->given.straight;
 }
 
 /* What the fit of the lag L leaves over. */
@@ -309,7 +319,7 @@ CC_API int cc_bond_model(CcBond *c, const CcBondOptions *o, const double y[3])
 CC_API int cc_bond_is_modelled(const CcBond *c, const CcBondOptions *o)
 {
     int used = c->model.use != 0.0 && c->model.learned > CC_BOND_MODEL_FEW;
-    return used && o->given.identify && !o->given.straight && cc_bond_knows_lag(c, o);
+    return used && cc_bond_identifies(c, o) && cc_bond_knows_lag(c, o);
 }
 
 /* If `modelled`: y of the next interval by the model in the place of what y has in its direction. */
@@ -327,6 +337,18 @@ CC_API int cc_bond_is_explained(const CcBond *c, int lag)
 {
     const CcPartnerModel *m = &c->model;
     return cc_model_is_sane(m, lag) && m->learned > CC_BOND_MODEL_FEW && m->lag[lag].error < m->free;
+}
+
+/* Find out whether the motion refutes the W that is given. */
+CC_API void cc_bond_refute(CcBond *c, const CcBondOptions *o)
+{
+    int lag = cc_lag(c->lag);
+    const double *fit = c->fits[lag];
+    double share = c->learned > CC_BOND_EARLY ? CC_BOND_SURELY : 1.0 - CC_BOND_SURE_EARLY;
+    int explains = fit[1] > 0.0 && fit[1] * fit[1] > share * fit[0] * fit[2];
+    double W = cc_bond_is_explained(c, lag) ? cc_model_admittance(&c->model, lag) : cc_bond_admittance(fit[1], fit[0]);
+    double matters = cc_abs(W - c->W) * (o->k * c->H * c->H + o->d * c->H);
+    c->refuted = explains && c->learned >= CC_BOND_FIRST && matters > CC_BOND_REFUTES;
 }
 
 /* Learn lag and W from the interval that ended with the acceleration y. */
@@ -381,10 +403,13 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
         c->model.use = 0.0;
     }
     probing = probing && c->settled == 0.0;
-    int enough = !(o->given.inertia > 0.0) || c->learned > CC_BOND_EARLY;
-    if (learns && o->given.identify && !o->given.straight && enough && !probing)
+    int asks = probing || o->given.straight || !cc_bond_knows_lag(c, o);
+    if (learns && !asks && c->refuted == 0.0 && (o->given.inertia > 0.0 || !o->given.identify))
+        cc_bond_refute(c, o);
+    int enough = !(o->given.inertia > 0.0) || c->learned > CC_BOND_EARLY || c->refuted != 0.0;
+    if (learns && cc_bond_identifies(c, o) && enough && !probing)
         cc_bond_admit(c, o, c->fits[lag]);
-    if (o->given.identify && !o->given.straight && !probing && cc_bond_is_explained(c, lag))
+    if (cc_bond_identifies(c, o) && !probing && cc_bond_is_explained(c, lag))
         c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
     if (c->known < 1.0 && o->d > 0.0)
         cc_bond_see_brake(c, o, y);
@@ -416,7 +441,7 @@ CC_API void cc_bond_keep(CcBond *c, const double f[3], double size, double H)
 CC_API int cc_bond_begin(CcBond *c, const CcBondOptions *o, double H)
 {
     if (c->known == 0.0) { /* a spring that asks gives a smooth force */
-        int none = o->given.straight || !o->given.identify || c->unanswered > CC_BOND_MOST_UNANSWERED
+        int none = !cc_bond_identifies(c, o) || c->unanswered > CC_BOND_MOST_UNANSWERED
                    || cc_bond_is_probing(c, o);
         c->W = none ? 0.0 : cc_max(cc_bond_guess(o, c->longest > H ? c->longest : H), c->shown);
     }

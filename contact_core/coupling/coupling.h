@@ -98,7 +98,8 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
     const CcPartner *p = &kept.partner;
     *c = (CcCoupling){.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest,
                       .started = c->started, .ledger = c->ledger,
-                      .partner = {.rule = p->rule, .lag = p->lag, .known = p->known, .overruled = p->overruled,
+                      .partner = {.rule = p->rule, .lag = p->lag, .known = p->known, .refuted = p->refuted,
+                                  .overruled = p->overruled,
                                   .model = p->model, .noise = p->noise, .sides.carried = p->sides.carried}};
     __builtin_memcpy(c->added, kept.added, sizeof c->added);
     for (int i = 0; i < 3; i++) {
@@ -165,6 +166,12 @@ CC_API void cc_coupling_put_elsewhere(CcCoupling *c)
     c->partner.jumped = 1.0;
 }
 
+/* Stiffness, N/m, of the spring that stores at the depth x what the law does; 0 if x is. */
+CC_API double cc_secant_stiffness(const CcPortLaw *law, double x)
+{
+    return x > 0.0 ? 2.0 * law->energy(law->data, x) / (x * x) : 0.0;
+}
+
 /* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act.  Returns 1 if none
  * acts. */
 CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
@@ -183,13 +190,17 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     p->rule.beta = cc_rule_beta(p->rule.sum);
     cc_coupling_book(c, law, r, v, off, seen.quiet);
     cc_coupling_book_phase(c, law, r, v, seen.y[2] + p->turn[2], off || seen.quiet);
-    int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0, o->identify);
-    if (o->straight || !o->identify)
+    int identifies = cc_identifies(p, o);
+    int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0, identifies);
+    if (o->straight || !identifies)
         p->model.use = 0.0;
     if (!o->straight) {
         double pushed[3] = {0.0, 0.0, 0.0};
-        if (o->identify) {
-            cc_find_admittance(p, &seen, changed, o->lag != CC_LAG_AUTO, o->inertia > 0.0);
+        if (!identifies) {
+            cc_doubt_admittance(p, &seen, cc_secant_stiffness(law, c->deepest) * p->H * p->H);
+        } else {
+            int given = o->inertia > 0.0 && p->refuted == 0.0;
+            cc_find_admittance(p, &seen, changed, o->lag != CC_LAG_AUTO, given);
             cc_follow_model(p);
         }
         if (p->known != 0.0) /* else W is yet to be guessed: cc_coupling_begin */
@@ -348,7 +359,7 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         p->H = H;
     CcInterval at = {.x = cc_coupling_depth(p, r, v), .w = -v[2], .u = {v[0], v[1]}, .H = H,
                      .z = {c->z[0], c->z[1]}, .slips = c->slips};
-    if (p->known == 0.0 && p->unanswered <= CC_MOST_UNANSWERED && !o->straight && o->identify) {
+    if (p->known == 0.0 && p->unanswered <= CC_MOST_UNANSWERED && !o->straight && cc_identifies(p, o)) {
         double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
         double T = H > p->longest ? H : p->longest; /* W is no matter of H: a step that tends to 0 gives the law */
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */

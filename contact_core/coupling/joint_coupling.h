@@ -117,6 +117,24 @@ CC_API void cc_joint_bend(CcMobility *m, const CcPartner *p, const CcPlace *at, 
     seen->unbent = seen->quiet && m->anchored == 0.0;
 }
 
+/* Sum of the stiffnesses of the ports, N/m, at the depths they have reached. */
+CC_API double cc_joint_stiffness(int n, const CcCoupling c[], const CcPortLaw *law)
+{
+    double k = 0.0;
+    for (int i = 0; i < n; i++)
+        k += cc_secant_stiffness(law, c[i].deepest);
+    return k;
+}
+
+/* Begin to learn a mobility that was kept as given, from the intervals that refuted it. */
+CC_API void cc_learn_anew(CcMobility *m, int n, CcCoupling c[], int lag, const double Y[6], double least)
+{
+    for (int i = 0; i < n; i++)
+        c[i].partner.refuted = 1.0;
+    m->known = m->others = m->open[0] = m->open[1] = 0.0;
+    cc_find_mobility(m, lag, Y, 0, 1, least);
+}
+
 /* Steps 1 to 3 for the interval H that ended with the twist V. */
 CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
                              const CcCouplingOptions *o, const double V[6], double H)
@@ -157,16 +175,18 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
     if (without && m->flight.used != 0.0) /* what was not explained is now */
         m->others = m->open[0] = m->open[1] = m->lag.quiet_changes = 0.0;
     int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, o->lag != CC_LAG_AUTO || m->together != 0.0);
-    int changed = better != lag;
+    int changed = better != lag, identifies = cc_identifies(&c[0].partner, o);
     if (changed) /* a mobility that is given holds for any lag */
-        m->known *= !o->identify, m->others = m->open[0] = m->open[1] = 0.0;
-    if (o->identify)
+        m->known *= !identifies, m->others = m->open[0] = m->open[1] = 0.0;
+    if (identifies)
         cc_find_mobility(m, better, free, quiet, changed, least);
+    else if (!quiet && cc_is_mobility_refuted(m, better, cc_joint_stiffness(n, c, law) * H * H))
+        cc_learn_anew(m, n, c, better, free, least);
     if (seen.compared) {
         cc_account(m, better, free, least, left);
         int anew = m->count > CC_FLIGHT_SECANTS && !quiet && cc_oppose_flight(&m->flight, left, seen.q);
         int was = m->together != 0.0;
-        if (o->identify)
+        if (identifies)
             better = cc_find_vibrated(m, better, o->lag != CC_LAG_AUTO, change, quiet);
         if (anew || (!quiet && (was || m->together != 0.0))) {
             __builtin_memcpy(free, Y, sizeof free);

@@ -200,6 +200,24 @@ CC_API double cc_mobility_trust(const CcMobility *m)
     return m->open[1] > m->open[0] ? 1.0 - m->open[0] / m->open[1] : 0.0;
 }
 
+/* 1 if the recent intervals refute B (cc_is_refuted); stiffness: k H^2, kg. */
+CC_API int cc_is_mobility_refuted(const CcMobility *m, int lag, double stiffness)
+{
+    const CcWrenchSums *sums = m->lag.of + lag;
+    double left = sums->qq, ss = 0.0;
+    int directions;
+    double least = cc_wrenches_rest(sums, &directions);
+    for (int i = 0; i < 6; i++) {
+        ss += sums->ss[i][i];
+        for (int j = 0; j < 6; j++) {
+            left -= 2.0 * m->B[i][j] * sums->qs[i][j];
+            for (int k = 0; k < 6; k++)
+                left += m->B[i][j] * sums->ss[j][k] * m->B[i][k];
+        }
+    }
+    return sums->samples > directions + 1.0 && cc_is_refuted(left, least, ss, stiffness);
+}
+
 /* B by A and C, with the weight e of what it was: into `found`; returns 0 where that is not positive. */
 CC_API int cc_fit_mobility(double B[6][6], double A[6][6], double C[6][6], double e, double found[6][6])
 {

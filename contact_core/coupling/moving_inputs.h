@@ -32,7 +32,7 @@ CC_API void cc_coupling_use_form(CcCoupling *c, const CcCouplingOptions *o)
     p->rule.sum[0] = p->rule.sum[1] = 0.0;
     p->rule.beta = 0.5;
     p->secants = (CcSecants){.left = 0.0};
-    if (o->identify) {
+    if (cc_identifies(p, o)) {
         cc_guess_admittance(p->W, form->W);
         p->known = 1.0;
     }

@@ -16,6 +16,9 @@
  * Admittance      W, 1/kg, y = a + W f: by least squares of secants of f and y (admittance.h), from an anchor that
  *                 moves when there is something to learn.
  *
+ * Kept            a W that is given and not to be learned is refuted where another one leaves less than 1/20 of what it
+ *                 leaves of the changes of y, and the step is so long that this matters: it is learned from then on.
+ *
  * Noise           sigma, m/s, of v while no force acts: what is left of Delta v, and does not show in Delta r, so that
  *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma change
  *                 no estimate. */
@@ -45,6 +48,7 @@
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
 #define CC_ASSUMED 0.5          /* `known` of a W that the model has from free flight: no force showed it */
+#define CC_REFUTES 0.1               /* |W_seen - W| k H^2 of a W that is kept as given and is wrong */
 #define CC_MOST_UNANSWERED 4         /* forces without an answer, after which the partner is driven or very heavy */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -64,6 +68,7 @@ typedef struct {
     double quiet_changes;      /* changes of y while no force acts, squared, summed, fading */
     double driven CC_FROM(0);  /* likewise, without that from rest to the first */
     double W[3][3], known CC_IN(0, 1), unanswered CC_FROM(0);
+    double refuted CC_IN(0, 1); /* 1 after the motion showed another W than one that was kept as given */
     CcSecants secants;
     double longest CC_FROM(0); /* of the recent steps, fading, s: for the first guess of W */
     CcPartnerModel model;      /* along the normal */
@@ -300,6 +305,36 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     p->confirmed = 0.0;
     p->known = identify ? 0.0 : p->known;
     return 1;
+}
+
+/* 1 if W is learned. */
+CC_API int cc_identifies(const CcPartner *p, const CcCouplingOptions *o)
+{
+    return o->identify || p->refuted != 0.0;
+}
+
+/* 1 if changes of the acceleration by those of the force, ss their squares, refute a W that leaves the squares `left`
+ * of them, where another one leaves `least`; stiffness: k H^2, kg. */
+CC_API int cc_is_refuted(double left, double least, double ss, double stiffness)
+{
+    return least < CC_LAG_SURE * left && left * stiffness * stiffness > CC_REFUTES * CC_REFUTES * ss;
+}
+
+/* Find out whether the interval refutes a W that is kept as given; stiffness: k H^2, kg. */
+CC_API void cc_doubt_admittance(CcPartner *p, const CcObservation *seen, double stiffness)
+{
+    int lag = cc_lag(p->lag);
+    const double *fit = p->fits[lag];
+    double W = p->W[2][2], left = fit[2] - W * (2.0 * fit[1] - W * fit[0]);
+    double least = cc_remainder(fit[0], fit[1], fit[2]);
+    p->unanswered = seen->quiet ? 0.0 : p->unanswered + (cc_largest(p->f[0]) > 0.0);
+    if (!(p->unanswered > CC_DOUBTED + lag && fit[1] > 0.0) || !cc_is_refuted(left, least, fit[0], stiffness))
+        return;
+    p->refuted = p->known = 1.0;
+    cc_guess_admittance(p->W, fit[1] / fit[0]);
+    CC_UNROLL for (int i = 0; i < 3; i++)
+        p->f_anchor[i] = p->f[lag][i], p->y_anchor[i] = seen->y[i];
+    p->anchored = 1.0;
 }
 
 /* Learn W from the interval; `changed`: the lag did; fixed: the lag is given; given: W_nn was. */

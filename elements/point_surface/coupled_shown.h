@@ -8,7 +8,7 @@
 static double omega_at(const CcCoupling *c, const CcPortLaw *law, double x)
 {
     double W = c->partner.W[2][2];
-    return x > 0.0 && W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(2.0 * W * law->energy(law->data, x)) / x : 0.0;
+    return W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(W * cc_secant_stiffness(law, x)) : 0.0;
 }
 
 /* What the group coupling shows of point i. */

@@ -29,6 +29,19 @@ static void show_partner(Element *e, const CcBond *c, const CcBondOptions *o, do
 #endif
 }
 
+/* A W that is given, if the interval that ended has refuted it; inertia: name of the parameter of 1/W. */
+CC_API void cc_tell_inertia(CcHost *host, const char *category, const char *inertia, const CcBond *c,
+                            const CcBondOptions *o, int was_refuted)
+{
+    if (was_refuted || c->refuted == 0.0)
+        return;
+    cc_report(host, CC_WARNING, category,
+              "%s = %g is given%s, but the bodies answer with %.3g, and with these steps that matters; what the motion "
+              "shows is used. Set %s = %.3g",
+              inertia, o->given.inertia, o->given.identify ? "" : " and coupling.identify = false", 1.0 / c->W, inertia,
+              1.0 / c->W);
+}
+
 #define CC_ASKED_TOO_LONG 0.1  /* of the energy that is stored at most: more was added while the order was unknown */
 
 /* The order that the interval that ended has shown, if it was not settled before: one that contradicts what is given,

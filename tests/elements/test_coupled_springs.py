@@ -141,6 +141,56 @@ def test_a_given_order_that_the_motion_contradicts_is_overruled(mass: Fmu, sprin
         assert all(("parallel" if lag == 1 else "sequential") in text for text in texts)
 
 
+@MASTERS
+@pytest.mark.parametrize("identify", [True, False])
+@pytest.mark.parametrize("order_is_given", [True, False])
+def test_a_given_mass_that_the_motion_refutes_is_not_used(
+    mass: Fmu, spring: Fmu, master: str, identify: bool, order_is_given: bool
+) -> None:
+    """With half or twice the mass the energy would be off by a fifth within ten periods; with a twentieth it would grow
+    by 1e8 also under Gauss-Seidel, where hold keeps it."""
+    order = (PARALLEL if master == JACOBI else SEQUENTIAL) if order_is_given else UNKNOWN
+    for N in (6.3, 3.5):
+        right = energy(
+            swing(mass, spring, master, N, coupling__order=order, coupling__identify=identify, coupling__m_eff=M)
+        )
+        for share in (0.2, 0.5, 2.0, 20.0):
+            given = share * M
+            pair = swing(
+                mass, spring, master, N, coupling__order=order, coupling__identify=identify, coupling__m_eff=given
+            )
+            assert energy(pair) == pytest.approx(right, abs=0.2 if share < 0.5 else 0.05)
+            assert pair.element["coupling.admittance"] == pytest.approx(1 / M, rel=1e-6)
+            (told,) = [text for text in pair.element.told if "is given" in text]
+            assert f"coupling.m_eff = {given:g} is given" in told and "answer with 10" in told
+            assert ("coupling.identify = false" in told) != identify
+
+
+@MASTERS
+def test_of_a_right_mass_nothing_is_told(mass: Fmu, spring: Fmu, master: str) -> None:
+    for N in (16, 6.3, 3.5):
+        for identify in (True, False):
+            pair = swing(mass, spring, master, N, coupling__identify=identify, coupling__m_eff=M)
+            assert not [text for text in pair.element.told if "is given" in text]
+
+
+@MASTERS
+@pytest.mark.parametrize("identify", [True, False])
+@pytest.mark.parametrize("z", [0.6, 1.5])
+def test_a_damper_does_not_use_a_given_inertia_that_the_motion_refutes(
+    inertia: Fmu, damper: Fmu, master: str, identify: bool, z: float
+) -> None:
+    """It would not brake: under Jacobi the speed of a light one would grow."""
+    order = PARALLEL if master == JACOBI else SEQUENTIAL
+    for share in (0.2, 5.0):
+        values = {"coupling.J_eff": 0.1 * share, "coupling.identify": identify, "coupling.order": order, "r.w": 3.0}
+        pair = Pair(Running(inertia, {"J": 0.1, "w0": 3.0}), Running(damper, values), master, ("w",), "t")
+        for _ in range(math.ceil(30 / z)):
+            pair.step(z / 2)
+        assert abs(pair.body["p.w"]) < 1e-3
+        assert len([text for text in pair.element.told if "J_eff = " in text and "is given" in text]) == 1
+
+
 @pytest.mark.parametrize(
     "known, order, expected", [(0.0, UNKNOWN, (0, 2)), (0.0, PARALLEL, (1, 2)), (M, PARALLEL, (2, 2))]
 )

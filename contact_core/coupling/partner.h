@@ -259,8 +259,8 @@ CC_API int cc_exceeds_quiet_changes(double *quiet_changes, double change, int qu
 CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int identify)
 {
     CcLagFits fits = {.answer = 0.0};
-    CcModelSample sample = {.y = seen->y[2], .W = p->W[2][2], .rounding = seen->rounding, .quiet = seen->quiet,
-                            .given = fixed, .guessed = p->known == 0.0};
+    CcModelSample sample = {.y = seen->y[2], .W = p->W[2][2], .rounding = seen->rounding, .floor = seen->floor,
+                            .quiet = seen->quiet, .given = fixed, .guessed = p->known == 0.0};
     double across[2] = {0.0, 0.0}; /* of W: friction moves the point along the normal as well */
     int now = cc_lag(p->lag);
     for (int i = 0; i < 2 && p->W[2][2] > 0.0 && !seen->quiet; i++)

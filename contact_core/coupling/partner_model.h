@@ -19,8 +19,9 @@
  * Lag              L, intervals from a sample to the one on which its force acts: u_i = f_i-L.  Each of L = 0, 1, 2 is
  *                  a hypothesis with its own R, r, p on the same motion; where L is given there is but one.  In the
  *                  first samples of a contact the smallest remainder of D y* after a multiple of D u* decides,
- *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2; from the eighth on the
- *                  prediction errors of (1)
+ *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2, from the first answer on
+ *                  and anew from the fourth: where a contact begins as another one ends the first ones show both.
+ *                  From the eighth on the prediction errors of (1)
  *                  The squares that no p at all explains, `rest`, are 0 with the true lag of bodies that (1) describes
  * Use              (1) replaces the free body if n > 3, b_0 > 0, its poles lie within |z| < 1.1, and its squared
  *                  prediction errors are below 1/4 of those of the free body, up to n = 6 below 1/50 (memory of 5
@@ -65,6 +66,8 @@
 #define CC_MODEL_OPEN 100.0          /* the prior of a parameter is left out where R_jj exceeds this times rho */
 #define CC_MODEL_SURE 0.05           /* remainder of another lag over that of the present one, to change it */
 #define CC_MODEL_SURE_LATE 0.01      /* likewise to L = 2 */
+#define CC_MODEL_ANEW 4.0            /* answers of a contact, with which the whitened sums begin anew, */
+#define CC_MODEL_PLAIN 1e-3          /* and remainder over the present one, of which noise before is no doubt */
 #define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
 #define CC_MODEL_SAMPLES 3.0           /* samples in a row by which they do */
 #define CC_MODEL_MANY_SAMPLES 20.0     /* likewise where others answer to the same motion all the time */
@@ -102,7 +105,7 @@ typedef struct {
 typedef struct {
     double y, u[CC_MODEL_FORCES]; /* acceleration of the interval that ended; forces given, the newest first */
     double W;                     /* admittance of the free body, 1/kg */
-    double rounding;              /* m/s: of changes of v */
+    double rounding, floor;       /* m/s: of changes of v; what is below the floor is noise */
     int guessed;                  /* W is a first guess */
     int quiet;                    /* no force acts */
     int given;                    /* the lag is, */
@@ -260,7 +263,9 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
         m->confirmed = 0.0;
         return exact;
     }
-    double floor = 10.0 * m->noise + s->rounding / m->H, signal = 1e-3 * m->lag[now].whitened[2];
+    int plain = m->contact > CC_MODEL_ANEW && score[best] < CC_MODEL_PLAIN * score[now];
+    double floor = plain ? s->floor / m->H : 10.0 * m->noise + s->rounding / m->H;
+    double signal = 1e-3 * m->lag[now].whitened[2];
     signal = signal > floor * floor ? signal : floor * floor;
     int better = score[best] < (best == 2 ? CC_MODEL_SURE_LATE : CC_MODEL_SURE) * score[now];
     int wrong = run ? m->lag[now].miss > CC_MODEL_WRONG * m->all && m->lag[best].miss < m->lag[now].miss
@@ -392,8 +397,8 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
         const double *u = s->u + L;
         double push = cc_whitened(m, u[0] - u[1], u[1] - u[2], u[2] - u[3]);
         double product[3] = {push * push, push * white, white * white};
-        for (int k = 0; k < 3; k++)
-            h->whitened[k] = s->quiet ? 0.0 : keep * h->whitened[k] + product[k];
+        for (int k = 0; k < 3; k++) /* others may have pushed just before the contact */
+            h->whitened[k] = s->quiet ? 0.0 : (m->contact == CC_MODEL_ANEW ? 0.0 : keep) * h->whitened[k] + product[k];
         if (active)
             cc_learn(m, h, rows[L], Dy, s->W, s->late);
         int shown = !s->late && m->contact > CC_MODEL_SIZE && m->learned > CC_MODEL_SIZE + 1.0;

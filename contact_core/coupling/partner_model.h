@@ -19,8 +19,8 @@
  * Lag              L, intervals from a sample to the one on which its force acts: u_i = f_i-L.  Each of L = 0, 1, 2 is
  *                  a hypothesis with its own R, r, p on the same motion; where L is given there is but one.  In the
  *                  first samples of a contact the smallest remainder of D y* after a multiple of D u* decides,
- *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2, from the first answer on
- *                  and anew from the fourth: where a contact begins as another one ends the first ones show both.
+ *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2, from the first answer on,
+ *                  or plainly from the fourth: where a contact begins as another one ends the first ones show both.
  *                  From the eighth on the prediction errors of (1)
  *                  The squares that no p at all explains, `rest`, are 0 with the true lag of bodies that (1) describes
  * Use              (1) replaces the free body if n > 3, b_0 > 0, its poles lie within |z| < 1.1, and its squared
@@ -66,7 +66,7 @@
 #define CC_MODEL_OPEN 100.0          /* the prior of a parameter is left out where R_jj exceeds this times rho */
 #define CC_MODEL_SURE 0.05           /* remainder of another lag over that of the present one, to change it */
 #define CC_MODEL_SURE_LATE 0.01      /* likewise to L = 2 */
-#define CC_MODEL_ANEW 4.0            /* answers of a contact, with which the whitened sums begin anew, */
+#define CC_MODEL_ANEW 4.0            /* answers of a contact, with which further whitened sums begin, */
 #define CC_MODEL_PLAIN 1e-3          /* and remainder over the present one, of which noise before is no doubt */
 #define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
 #define CC_MODEL_SAMPLES 3.0           /* samples in a row by which they do */
@@ -85,7 +85,7 @@ typedef struct {
     double S CC_FROM(0);                      /* squares that (1) leaves of samples it has learned, */
     double miss CC_FROM(0), error CC_FROM(0); /* that it missed the last sample by, and recent ones */
     double rest CC_FROM(0);                /* squares that no p explains: of samples beyond the first five */
-    double whitened[3];                    /* sums of D u*^2, D u* D y*, D y*^2 */
+    double whitened[3], later[3];          /* sums of D u*^2, D u* D y*, D y*^2; and from the fourth answer on */
 } CcHypothesis;
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -232,9 +232,19 @@ CC_API double cc_whitened(const CcPartnerModel *m, double now, double before, do
 }
 
 /* What is left of D y* by a multiple of D u* that pushes along it. */
-CC_API double cc_whitened_remainder(const CcHypothesis *h)
+CC_API double cc_whitened_remainder(const double sums[3])
 {
-    return cc_remainder(h->whitened[0], cc_max(h->whitened[1], 0.0), h->whitened[2]);
+    return cc_remainder(sums[0], cc_max(sums[1], 0.0), sums[2]);
+}
+
+/* The lag that the later answers of a contact plainly show, or -1; `least`: squares that are noise. */
+CC_API int cc_model_later_lag(const CcPartnerModel *m, int now, double least)
+{
+    double left[CC_LAGS];
+    for (int L = 0; L < CC_LAGS; L++)
+        left[L] = cc_whitened_remainder(m->lag[L].later);
+    int best = cc_least_lag(left);
+    return m->contact > CC_MODEL_ANEW && left[best] < CC_MODEL_PLAIN * left[now] && left[now] > least ? best : -1;
 }
 
 /* The lag whose (1) leaves next to nothing of what it leaves with each other one, or -1. */
@@ -257,19 +267,22 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
         least = cc_min(least, m->lag[L].error);
     int run = m->learned > CC_MODEL_RUN + 2.0 && m->contact > CC_MODEL_RUN && least < CC_MODEL_EXPLAINED * m->all;
     for (int L = 0; L < CC_LAGS; L++)
-        score[L] = (run ? m->lag[L].error : cc_whitened_remainder(&m->lag[L])) + tiny;
+        score[L] = (run ? m->lag[L].error : cc_whitened_remainder(m->lag[L].whitened)) + tiny;
     int best = cc_least_lag(score), exact = s->late || s->quiet ? -1 : cc_model_exact_lag(m);
     if (exact >= 0) {
         m->confirmed = 0.0;
         return exact;
     }
-    int plain = m->contact > CC_MODEL_ANEW && score[best] < CC_MODEL_PLAIN * score[now];
-    double floor = plain ? s->floor / m->H : 10.0 * m->noise + s->rounding / m->H;
-    double signal = 1e-3 * m->lag[now].whitened[2];
+    double floor = 10.0 * m->noise + s->rounding / m->H, signal = 1e-3 * m->lag[now].whitened[2];
     signal = signal > floor * floor ? signal : floor * floor;
     int better = score[best] < (best == 2 ? CC_MODEL_SURE_LATE : CC_MODEL_SURE) * score[now];
     int wrong = run ? m->lag[now].miss > CC_MODEL_WRONG * m->all && m->lag[best].miss < m->lag[now].miss
                     : score[now] > signal && !s->late;
+    int later = run || s->late || s->quiet ? -1 : cc_model_later_lag(m, now, s->floor * s->floor / (m->H * m->H));
+    if (later >= 0) {
+        m->confirmed = 0.0;
+        return later;
+    }
     m->confirmed = better && wrong ? m->confirmed + 1.0 : 0.0;
     int sure = !s->quiet && m->confirmed >= (!run ? 1.0 : s->late ? CC_MODEL_MANY_SAMPLES : CC_MODEL_SAMPLES);
     m->confirmed = sure ? 0.0 : m->confirmed;
@@ -397,8 +410,10 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
         const double *u = s->u + L;
         double push = cc_whitened(m, u[0] - u[1], u[1] - u[2], u[2] - u[3]);
         double product[3] = {push * push, push * white, white * white};
-        for (int k = 0; k < 3; k++) /* others may have pushed just before the contact */
-            h->whitened[k] = s->quiet ? 0.0 : (m->contact == CC_MODEL_ANEW ? 0.0 : keep) * h->whitened[k] + product[k];
+        for (int k = 0; k < 3; k++) {
+            h->whitened[k] = s->quiet ? 0.0 : keep * h->whitened[k] + product[k];
+            h->later[k] = m->contact < CC_MODEL_ANEW ? 0.0 : keep * h->later[k] + product[k];
+        }
         if (active)
             cc_learn(m, h, rows[L], Dy, s->W, s->late);
         int shown = !s->late && m->contact > CC_MODEL_SIZE && m->learned > CC_MODEL_SIZE + 1.0;

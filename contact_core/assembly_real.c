@@ -3,10 +3,6 @@
 
 #include <stddef.h>
 
-#include "model_guid.h" /* generated: CC_GUID_TEXT */
-
-const char CC_GUID[39] = CC_GUID_TEXT;
-
 void CC_ENTRY(evaluate)(Element *e, int on_demand)
 {
     double *block = (double *)e;

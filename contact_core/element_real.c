@@ -1,12 +1,6 @@
 /* The element over double: all of the waist. */
 #include "element_run.h"
 
-#ifndef CC_MODEL_DATA /* the parts of an assembly have one GUID together */
-#include "model_guid.h" /* generated: CC_GUID_TEXT */
-
-const char CC_GUID[39] = CC_GUID_TEXT;
-#endif
-
 void CC_ENTRY(evaluate)(Element *e, int on_demand) { cc_evaluate(e, on_demand); }
 
 /* States from the parameters that hold their initial values, or as the element computes them; others have their start

@@ -3,10 +3,11 @@
 #ifndef CC_INSTANCE_H
 #define CC_INSTANCE_H
 
-#include "model_tables.h" /* generated: CcVariable and all of its tables, log categories */
 #include "base/text.h"
 #include "modes.h"
 #include "waist.h"
+
+#include "model_tables.h" /* generated: CcVariable and all of its tables, log categories */
 
 #include "contact_record.h" /* counts of waist.h */
 #ifdef CC_PARTS
@@ -361,7 +362,7 @@ static inline double cc_tolerance(const Instance *instance)
     return instance->now.element.solver.tolerance;
 #else
     (void)instance;
-    return CC_TOLERANCE;
+    return cc_fixed_tolerance[0];
 #endif
 }
 

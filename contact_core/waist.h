@@ -138,7 +138,7 @@ CC_HIDDEN void CC_ENTRY(check)(const Element *e, CcHost *host);
 #endif
 CC_HIDDEN void CC_ENTRY(dual)(double *block, int on_demand);
 
-/* The GUID changes with every edit; it lives beside the element so that an edit recompiles no other file. */
+/* The GUID changes with every edit, and stands in model_tables.c so that this compiles nothing else again. */
 #define CC_GUID CC_ENTRY(guid)
 CC_HIDDEN extern const char CC_GUID[39];
 

@@ -15,7 +15,8 @@
 #if CC_PYTHON
 #include "python_host.h"
 #endif
-#if CC_RESOURCES /* model_tables.h includes resources.h */
+#if CC_RESOURCES
+#include RESOURCES_FILE
 #define CC_GIVE_BACK_RESOURCES cc_give_back_resources
 #else
 #define CC_GIVE_BACK_RESOURCES()

@@ -10,7 +10,7 @@
  *     56  8 bytes   0
  *     64            the data, as the element reads them: of a mesh surfaces/mesh.h
  *
- * The binary has size and check sums too (CcResource in model_tables.h, generated), so it takes the file of its own
+ * The binary has size and check sums too (cc_resources in model_tables.c, generated), so it takes the file of its own
  * build and no other.
  *
  * Check sums, over the words w of 32 bits in their order, mod 2^64, from 0:  a += w, b += a, c += b, d += c.  A change

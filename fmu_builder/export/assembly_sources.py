@@ -6,11 +6,11 @@ from bisect import bisect_right
 
 from fmu_builder.export.c_text import c_literal
 from fmu_builder.export.model_data import (
+    HEADING,
     constants_file,
     counts,
     element_struct,
     header_begin,
-    heading,
     large_constants,
     law_sources,
     model_data,
@@ -30,9 +30,7 @@ def assembly_sources(model: AssemblyModel) -> dict[str, str]:
                 kind.model, [f'#define CC_MODEL_DATA "{kind.folder}model_data.h"', "#include CC_MODEL_DATA"]
             )
         python_place = [*model.prototypes, kind.folder].index(kind.folder)
-        files[f"{kind.folder}model_data.h"] = model_data(
-            kind.model, _entry(model, kind), model.name, kind.folder, python_place
-        )
+        files[f"{kind.folder}model_data.h"] = model_data(kind.model, kind.name, kind.folder, python_place)
         files |= {f"{kind.folder}{name}": text for name, text in law_sources(kind.model, table).items()}
         table += len(tables_without_ends(kind.model))
         for real, meaning in (("real", "double"), ("dual", "dual numbers")):
@@ -48,14 +46,13 @@ def assembly_sources(model: AssemblyModel) -> dict[str, str]:
     return files
 
 
-def _entry(model: AssemblyModel, kind: PartType) -> str:
-    return f"{model.name}_{kind.name}"
+def _entry(kind: PartType) -> str:
+    return f"CC_ENTRY({kind.name}_part)"
 
 
 def _assembly_data(model: AssemblyModel) -> str:
     lines = [
-        *header_begin(model),
-        f"#define CC_ENTRY(name) {model.name}_##name",
+        *header_begin(),
         f"#define CC_PARTS {len(model.parts)}",
         "#define CC_HAS_SAMPLE 0",
         f"#define CC_EVALUATIONS {len(model.schedule)}",
@@ -75,14 +72,14 @@ def _assembly_tables(model: AssemblyModel) -> str:
     offsets = [part.offset for part in model.parts]
     full = {bisect_right(offsets, i) - 1 for i in read}
     lines = [
-        heading(model),
+        HEADING,
         '#include "assembly.h"',
         "",
-        *(f"CC_HIDDEN extern const CcPartType {_entry(model, kind)}_part;" for kind in model.types),
+        *(f"CC_HIDDEN extern const CcPartType {_entry(kind)};" for kind in model.types),
         "",
         "const CcPart CC_ENTRY(parts)[CC_PARTS] = {",
         *(
-            f"    {{{c_literal(p.name)}, &{_entry(model, model.types[p.type])}_part, {p.offset}, {p.indicators},"
+            f"    {{{c_literal(p.name)}, &{_entry(model.types[p.type])}, {p.offset}, {p.indicators},"
             f" {int(i in full)}}},"
             for i, p in enumerate(model.parts)
         ),

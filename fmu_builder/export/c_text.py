@@ -35,10 +35,13 @@ def int_table(name: str, values: list[int]) -> str:
 
 
 def counting_table(name: str, values: list[int]) -> str:
-    """A table of the smallest type that holds the values, none of which is negative."""
+    return c_table(counting_type(values), name, [str(v) for v in values])
+
+
+def counting_type(values: Sequence[int]) -> str:
+    """The smallest type that holds the values, none of which is negative."""
     largest = max(values)
-    kind = "unsigned char" if largest < 2**8 else "unsigned short" if largest < 2**16 else "unsigned"
-    return c_table(kind, name, [str(v) for v in values])
+    return "unsigned char" if largest < 2**8 else "unsigned short" if largest < 2**16 else "unsigned"
 
 
 def c_table(kind: str, name: str, values: list[str]) -> str:

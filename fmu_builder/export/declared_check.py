@@ -40,7 +40,8 @@ def element_problems(
     return found
 
 
-_OF_STARTS = ("sources/model_guid.h", "sources/model_tables.h")  # they change with start values and texts
+# They change with names, start values and texts.
+_OF_STARTS = ("sources/model_guid.h", "sources/model_name.h", "sources/model_tables.c")
 
 
 def _content(model: Model, files: Mapping[str, bytes], compiler: Compiler) -> str:

@@ -33,13 +33,13 @@ def source_files(model: Model, fmi: Fmi = 2) -> tuple[str, ...]:
         return (layer, *SOURCE_FILES[1:], *(["constants.c"] if large_constants(model) else []))
     parts = [f"part_{kind.name}_{real}.c" for kind in model.types for real in ("real", "dual")]
     parts += [f"part_{kind.name}_constants.c" for kind in model.types if large_constants(kind.model)]
-    return (layer, "assembly_real.c", "assembly_dual.c", "assembly_tables.c", *parts)
+    return (layer, "assembly_real.c", "assembly_dual.c", "assembly_tables.c", *SOURCE_FILES[3:], *parts)
 
 
 def fmu_sources(model: Model, guid: str, fmi: Fmi = 2) -> dict[str, str]:
     """File name -> text of the FMU's sources folder: the generated files, the elements' own, and what they include of
     contact_core, so that files of it that no element uses affect neither GUID nor size."""
-    generated = {"model_guid.h": model_guid(model, guid), "model_tables.h": model_tables(model, fmi)}
+    generated = {"model_guid.h": model_guid(model, guid), "model_name.h": model_name(model), **model_tables(model, fmi)}
     if isinstance(model, AssemblyModel):
         generated |= assembly_sources(model)
     else:
@@ -62,9 +62,8 @@ _WITHOUT_FILES = "#define CC_WITHOUT_FILES"  # what is checked has data of resou
 def check_sources(model: ElementModel) -> tuple[dict[str, str | bytes], tuple[str, ...]]:
     """File name -> content of what the build's check of the element compiles (contact_core/check), and which of these
     are compiled.  The names in them do not depend on the recipe's."""
-    plain = replace(model, name=model.element_name, path=Path("check"))
-    data = f"#define CC_CHECK 1\n{model_data(plain, 'Check')}"
-    generated = {"model_data.h": data, "model_guid.h": model_guid(plain, "")}
+    plain = replace(model, name="Check", path=Path("check"))
+    generated = {"model_data.h": f"#define CC_CHECK 1\n{model_data(plain)}", "model_name.h": model_name(plain)}
     compiled = ["check/check.c", "element_dual.c"]
     if large_constants(plain):
         generated["constants.c"] = constants_file(plain, [_WITHOUT_FILES, '#include "model_data.h"'])
@@ -76,8 +75,8 @@ def check_sources(model: ElementModel) -> tuple[dict[str, str | bytes], tuple[st
 def assembly_check_sources(model: AssemblyModel) -> tuple[dict[str, str | bytes], tuple[str, ...]]:
     """The same for the assembly as a whole (contact_core/check)."""
     plain = replace(model, name="Check", path=Path("check"))
-    generated = {"model_guid.h": model_guid(plain, ""), **assembly_sources(plain)}
-    left_out = ("fmu.c", "assembly_real.c")  # check_assembly.c includes the second one
+    generated = {"model_name.h": model_name(plain), **assembly_sources(plain)}
+    left_out = ("fmu.c", "assembly_real.c", "model_tables.c")  # check_assembly.c includes the second one
     compiled = [one for one in source_files(plain) if one not in left_out and not one.endswith("_dual.c")]
     for name in compiled:
         if name.endswith("_real.c"):
@@ -135,6 +134,11 @@ def shared_sources() -> dict[str, Path]:
     core = shipped("contact_core")
     found = {path.relative_to(core).as_posix(): path for path in core.rglob("*.[ch]")}
     return found | {f"shared/{path.name}": path for path in shared_folder().glob("*.[ch]")}
+
+
+def model_name(model: Model) -> str:
+    """model_name.h: apart from the rest, for objects without it serve every model of the structure."""
+    return f"{heading(model)}\n#define CC_MODEL {model.name}\n"
 
 
 def model_guid(model: Model, guid: str) -> str:

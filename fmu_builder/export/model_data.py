@@ -21,24 +21,22 @@ def _real_inputs(model: Model) -> list[Variable]:
     return [v for v in model.variables if v.is_continuous_input]
 
 
+# Of files that say nothing of the recipe's name and start values, and compile to objects that others share.
+HEADING = "/* Generated; do not edit. */"
+
+
 def heading(model: Model) -> str:
     return f"/* Generated from {model.path.name}; do not edit. */"
 
 
-def model_data(
-    model: ElementModel, entry: str = "", host_entry: str = "", folder: str = "", python_place: int = 0
-) -> str:
+def model_data(model: ElementModel, kind: str = "", folder: str = "", python_place: int = 0) -> str:
     """model_data.h: the struct Element and what both compilations of the element need.
 
-    entry         what the names of its functions begin with, by default the model's name
-    host_entry    the same for the functions of the FMU that it is a part of
+    kind          the name of the type of part that it is in an assembly
     folder        of its files, with a slash at the end
     python_place  among the elements of the FMU that are Python"""
-    entry = entry or model.name
     lines = [
-        *header_begin(model),
-        f"#define CC_ENTRY(name) {entry}_##name",
-        *([f"#define CC_HOST_ENTRY(name) {host_entry}_##name"] if host_entry else []),
+        *header_begin(kind),
         *_functions(model),
         *([f'#define CC_LAWS "{folder}laws.h"'] if model.recipe.laws else []),
         *counts(model),
@@ -109,7 +107,7 @@ def data_files(model: ElementModel) -> dict[str, bytes]:
 
 def constants_file(model: ElementModel, header: Sequence[str]) -> str:
     """The large tables, each as the bytes of its numbers: compilers read a text many times as fast as numbers."""
-    lines = [heading(model), *header, '#pragma GCC diagnostic ignored "-Woverlength-strings"']
+    lines = [HEADING, *header, '#pragma GCC diagnostic ignored "-Woverlength-strings"']
     if any(isinstance(one.values, bytes) for one in large_constants(model)):
         lines.append('#include "base/data.h"')
     for constant in large_constants(model):
@@ -156,7 +154,7 @@ def law_sources(model: ElementModel, first: int = 1) -> dict[str, str]:
     laws = model.recipe.laws
     if laws is None:
         return {}
-    return {"laws.h": laws_header(laws.laws, laws.slots, heading(model), laws.remembered, first)}
+    return {"laws.h": laws_header(laws.laws, laws.slots, HEADING, laws.remembered, first)}
 
 
 def tables_without_ends(model: ElementModel) -> dict[str, LawTable]:
@@ -195,8 +193,19 @@ def _has_headers(folder: Path) -> bool:
     return any(folder.glob("*.h"))
 
 
-def header_begin(model: Model) -> list[str]:
-    return [heading(model), "#ifndef MODEL_DATA_H", "#define MODEL_DATA_H", "", '#include "base/real.h"', ""]
+def header_begin(kind: str = "") -> list[str]:
+    """Of model_data.h.   kind: the name of the type of part that it is in an assembly"""
+    return [
+        HEADING,
+        "#ifndef MODEL_DATA_H",
+        "#define MODEL_DATA_H",
+        "",
+        '#include "base/real.h"',
+        '#include "naming.h"',
+        "",
+        f"#define CC_ENTRY(name) CC_NAMED(CC_MODEL, _{f'{kind}_' if kind else ''}##name)",
+        *(["#define CC_HOST_ENTRY(name) CC_NAMED(CC_MODEL, _##name)"] if kind else []),
+    ]
 
 
 def element_struct(model: Model) -> list[str]:
@@ -230,7 +239,6 @@ def counts(model: Model) -> list[str]:
         f"#define CC_EXACT {int(is_exact(model))}",
         f"#define CC_STILL {int(is_still(model))}",
         f"#define CC_HAS_RATES {int(any(v.on_demand for v in model.variables))}",
-        f"#define CC_TOLERANCE {c_number(model.experiment.tolerance)} /* where there is no solver.tolerance */",
         f"#define CC_INDICATORS {len(model.indicators)}",
         f"#define CC_VARIABLES {len(model.variables)}",
         f"#define CC_STATES {len(model.by_kind('state'))}",

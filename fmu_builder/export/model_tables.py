@@ -1,10 +1,12 @@
-"""model_tables.h: tables of the FMI layer: variables, log categories, tables of laws."""
+"""model_tables.h, model_tables.c: tables of the FMI layer: variables, log categories, tables of laws."""
 
 from __future__ import annotations
 
-from fmu_builder.export.c_text import c_literal, c_number, c_table, counting_table, int_table, name_literals
+from collections.abc import Sequence
+
+from fmu_builder.export.c_text import c_literal, c_number, counting_table, counting_type, int_table, name_literals
 from fmu_builder.export.fmi3_variables import Fmi, fmi3_variables
-from fmu_builder.export.model_data import heading, index_tables, tables_without_ends
+from fmu_builder.export.model_data import HEADING, heading, index_tables, tables_without_ends
 from fmu_builder.export.resources import resource_tables
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.declaration import LONGEST_TEXT
@@ -49,32 +51,47 @@ def log_categories(model: Model, fmi: Fmi = 2) -> dict[str, str]:
     return {**{name: text.replace("fmi2", f"fmi{fmi}") for name, text in found.items()}, **model.log}
 
 
-def _law_tables(model: Model) -> list[str]:
+class _Tables:
+    """Tables that model_tables.h declares and model_tables.c defines, under names of the model's own."""
+
+    def __init__(self) -> None:
+        self.declared: list[str] = []
+        self.defined: list[str] = []
+
+    def add(self, kind: str, name: str, values: Sequence[str], size: str = "") -> None:
+        """cc_<name>.   values: each of a line of C, or numbers   size: of each row"""
+        array = f"{kind} cc_{name}[]{size}"
+        self.declared += [f"#define cc_{name} CC_ENTRY({name})", f"CC_HIDDEN extern const {array};"]
+        self.defined += [f"const {array} = {{", *(f"    {one}," for one in values), "};"]
+
+    def add_numbers(self, kind: str, name: str, values: Sequence[str]) -> None:
+        self.add(kind, name, [", ".join(values[i : i + 20]) for i in range(0, len(values), 20)])
+
+
+def _law_tables(model: Model, tables: _Tables) -> None:
     """What the FMI layer reports of a table without values outside, in the unit of the table."""
     of_types = [(kind.model, f"{kind.name}: ") for kind in model.types] if isinstance(model, AssemblyModel) else []
     models = of_types or ([(model, "")] if isinstance(model, ElementModel) else [])
-    tables = [(f"{part}{name}", one) for owner, part in models for name, one in tables_without_ends(owner).items()]
-    if not tables:
-        return ["#define CC_LAW_TABLES 0"]
-    rows = []
-    for name, table in tables:
-        unit, ends = table.unit, ((x - table.unit.offset) / table.unit.factor for x in (table.x[0], table.x[-1]))
-        texts = ", ".join(map(c_literal, (name, table.name, "" if unit.name == "1" else unit.name)))
-        rows.append(f"    {{{texts}, {', '.join(map(c_number, (unit.factor, unit.offset, *ends)))}}},")
-    return [
-        f"#define CC_LAW_TABLES {len(tables)} /* without values outside; x = factor value + offset */",
+    of_laws = [(f"{part}{name}", one) for owner, part in models for name, one in tables_without_ends(owner).items()]
+    tables.declared += [
+        f"#define CC_LAW_TABLES {len(of_laws)} /* without values outside; x = factor value + offset */",
         "typedef struct {",
         "    const char *law, *argument, *unit;",
         "    double factor, offset, from, to;",
         "} CcLawTable;",
-        "static const CcLawTable cc_law_tables[] = {",
-        *rows,
-        "};",
     ]
+    rows = []
+    for name, table in of_laws:
+        unit, ends = table.unit, ((x - table.unit.offset) / table.unit.factor for x in (table.x[0], table.x[-1]))
+        texts = ", ".join(map(c_literal, (name, table.name, "" if unit.name == "1" else unit.name)))
+        rows.append(f"{{{texts}, {', '.join(map(c_number, (unit.factor, unit.offset, *ends)))}}}")
+    if rows:
+        tables.add("CcLawTable", "law_tables", rows)
 
 
-def model_tables(model: Model, fmi: Fmi) -> str:
-    """model_tables.h: the tables of the FMI layer.
+def model_tables(model: Model, fmi: Fmi) -> dict[str, str]:
+    """model_tables.h and model_tables.c: the tables of the FMI layer, apart from it, for they change with start values
+    and the layer is most of what has to be compiled.
 
     Many variables are alike but for their names and start values, so rows are shared, and names are one text: tables of
     numbers, which need no work when the library is loaded."""
@@ -84,10 +101,24 @@ def model_tables(model: Model, fmi: Fmi) -> str:
     start_of = [starts.setdefault(c_number(v.start), len(starts)) for v in model.variables]
     names, width, places = name_literals([v.name for v in model.variables] + [z.name for z in model.indicators])
     categories = log_categories(model, fmi)
-    lines = [
-        heading(model),
+    tables = _Tables()
+    tables.add("CcVariable", "variables", list(rows))
+    tables.add_numbers(counting_type(row_of), "variable_rows", list(map(str, row_of)))
+    tables.add_numbers("double", "start_values", list(starts))
+    tables.add_numbers(counting_type(start_of), "start_rows", list(map(str, start_of)))
+    tables.add_numbers(counting_type(places), "name_places", list(map(str, places)))
+    tables.declared.append(f"#define CC_NAMES_ROW {width}")
+    tables.add("char", "names", names, "[CC_NAMES_ROW]")
+    tables.add_numbers("double", "fixed_tolerance", [c_number(model.experiment.tolerance)])
+    _law_tables(model, tables)
+    resource_tables(model, tables.declared, tables.defined)
+    _texts(model, tables)
+    declared = [
+        HEADING,
         "#ifndef MODEL_TABLES_H",
         "#define MODEL_TABLES_H",
+        "",
+        '#include "waist.h"',
         "",
         f"enum {{ {', '.join(dict.fromkeys(_KINDS.values()))} }};",
         "enum { CC_REAL, CC_INTEGER, CC_BOOLEAN, CC_ENUMERATION, CC_CLOCK }; /* the last two in FMI 3.0 only */",
@@ -98,51 +129,45 @@ def model_tables(model: Model, fmi: Fmi) -> str:
         "    double min, max, above, below; /* min and max are allowed, above and below are not */",
         "} CcVariable;",
         "",
-        "static const CcVariable cc_variables[] = {",
-        *rows,
-        "};",
-        counting_table("cc_variable_rows", row_of),
-        c_table("double", "cc_start_values", list(starts)),
-        counting_table("cc_start_rows", start_of),
-        counting_table("cc_name_places", places),
-        f"#define CC_NAMES_ROW {width}",
-        "static const char cc_names[][CC_NAMES_ROW] = {",
-        *(f"    {row}," for row in names),
-        "};",
+        *tables.declared,
         "",
         f"#define CC_LOG_CATEGORIES {len(categories)}",
-        f"static const char *const cc_log_categories[] = {{{', '.join(map(c_literal, categories))}}};",
-        *_law_tables(model),
-        *resource_tables(model),
-        *_texts(model),
+        "static const char *const cc_log_categories[] __attribute__((unused)) = {"
+        f"{', '.join(map(c_literal, categories))}}};",
         *(index_tables(model) if isinstance(model, AssemblyModel) else []),  # the parts have their own
         *(_tables_of_fmi3(model) if fmi == 3 else []),
         "",
         "#endif",
         "",
     ]
-    return "\n".join(lines)
+    defined = [
+        heading(model),
+        '#include "model_tables.h"',
+        '#include "model_guid.h" /* generated: CC_GUID_TEXT */',
+        "",
+        "const char CC_GUID[39] = CC_GUID_TEXT;",
+        *tables.defined,
+        "",
+    ]
+    return {"model_tables.h": "\n".join(declared), "model_tables.c": "\n".join(defined)}
 
 
-def _texts(model: Model) -> list[str]:
+def _texts(model: Model, tables: _Tables) -> None:
     """The String variables: those that are set show themselves."""
-    lines = ["", f"#define CC_TEXTS {len(model.texts)} /* String variables */"]
+    tables.declared += ["", f"#define CC_TEXTS {len(model.texts)} /* String variables */"]
     if model.texts:
-        rows = (
-            f"    {{{c_literal(one.name)}, {c_literal(one.start)}, {one.shows if one.shows >= 0 else one.number}}},"
+        rows = [
+            f"{{{c_literal(one.name)}, {c_literal(one.start)}, {one.shows if one.shows >= 0 else one.number}}}"
             for one in model.texts
-        )
-        lines += [
+        ]
+        tables.declared += [
             f"#define CC_TEXT_WORDS {(LONGEST_TEXT + 1) // 8} /* 8 bytes each, of one of them */",
             "typedef struct {",
             "    const char *name, *start;",
             "    int shows;",
             "} CcStringVariable;",
-            "static const CcStringVariable cc_texts[] = {",
-            *rows,
-            "};",
         ]
-    return lines
+        tables.add("CcStringVariable", "texts", rows)
 
 
 def _tables_of_fmi3(model: Model) -> list[str]:
@@ -206,4 +231,4 @@ def _row(v: Variable, fmi: Fmi) -> str:
     flags = ", ".join(str(int(flag)) for flag in (v.is_output, v.hidden, v.on_demand, strict, v.recorded))
     kinds = f"{_KINDS[v.kind]}, {_type(v, fmi)}, {flags}"
     bounds = ((v.min, f"-{_HUGE}"), (v.max, _HUGE), (v.above, f"-{_HUGE}"), (v.below, _HUGE))
-    return f"    {{{c_literal(unit)}, {kinds}, {', '.join(c_number(bound, far) for bound, far in bounds)}}},"
+    return f"{{{c_literal(unit)}, {kinds}, {', '.join(c_number(bound, far) for bound, far in bounds)}}}"

@@ -24,16 +24,17 @@ def resource_files(model: Model) -> dict[str, bytes]:
     return {one.file_name: _file(data) for _, one, data in _resources(model)}
 
 
-def resource_tables(model: Model) -> list[str]:
-    """The lines of model_tables.h that name the files, and where each is tied to its FMU."""
+def resource_tables(model: Model, declared: list[str], defined: list[str]) -> None:
+    """Add the lines of model_tables.h and model_tables.c that name the files, and where each is tied to its FMU."""
     found = list(_resources(model))
     if not found:
-        return ["#define CC_RESOURCES 0"]
+        declared.append("#define CC_RESOURCES 0")
+        return
     rows = []
     for pointer, one, data in found:
         sums = ", ".join(f"{value:#x}ull" for value in check_sums(data))
         rows.append(f"    {{&{pointer}, {c_literal(one.file_name)}, {len(data)}ull, {{{sums}}}}},")
-    return [
+    declared += [
         "#ifdef __wasm__ /* whose module has the data */",
         "#define CC_RESOURCES 0",
         "#else",
@@ -43,11 +44,17 @@ def resource_tables(model: Model) -> list[str]:
         "    const char *file;      /* its name in the folder resources */",
         "    unsigned long long size, sums[4]; /* of the data */",
         "} CcResource;",
-        *(f'__attribute__((visibility("hidden"))) extern const unsigned *{pointer};' for pointer, _, _ in found),
-        "static const CcResource cc_resources[] = {",
+        "#define cc_resources CC_ENTRY(resources)",
+        "CC_HIDDEN extern const CcResource cc_resources[];",
+        '#define RESOURCES_FILE "fmi2/resources.h"',
+        "#endif",
+    ]
+    defined += [
+        "#if CC_RESOURCES",
+        *(f"CC_HIDDEN extern const unsigned *{pointer};" for pointer, _, _ in found),
+        "const CcResource cc_resources[] = {",
         *rows,
         "};",
-        '#include "fmi2/resources.h"',
         "#endif",
     ]
 
@@ -90,14 +97,14 @@ def _file(data: bytes) -> bytes:
 
 
 def _resources(model: Model) -> Iterator[tuple[str, Constant, bytes]]:
-    """Name of the pointer in C, constant and bytes of each."""
+    """The pointer in C, constant and bytes of each."""
     if isinstance(model, AssemblyModel):
-        parts = [(kind.model, f"{model.name}_{kind.name}") for kind in model.types]
+        parts = [(kind.model, f"{kind.name}_") for kind in model.types]
     else:
         assert isinstance(model, ElementModel)
-        parts = [(model, model.name)]
-    for part, entry in parts:
+        parts = [(model, "")]
+    for part, of_part in parts:
         for one in part.constants:
             if one.is_resource:
                 assert isinstance(one.values, bytes)
-                yield f"{entry}_{one.name}", one, one.values
+                yield f"CC_ENTRY({of_part}{one.name})", one, one.values

@@ -65,7 +65,7 @@ FOLDERS = PLATFORMS | {
 }
 
 # What an importer compiles of the FMU of an element; everything else is included by them.
-SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c")
+SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c", "model_tables.c")
 FMI3_SOURCE = "fmu3.c"  # in the place of the first one
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # The language of the physics: no fused multiply-add and no library functions, so that all platforms give the same bits;
@@ -275,10 +275,10 @@ def _compile_target(
         if "macos" in target:
             linked += (f"-Wl,-install_name,@rpath/{library.name}", *_LITTLE_SPARE_ROOM)
         libraries = _SYSTEM_OF_WINDOWS if "windows" in target else ()
-        flags = [*_fmu_flags(target, compiler), *extra, "-I.", "-isystem", str(fmi_headers())]
+        flags = [*_fmu_flags(target, compiler), *extra, _ANY_MODEL, "-I.", "-isystem", str(fmi_headers())]
 
         def link(objects: Sequence[Path]) -> None:
-            rest = [*files[len(_APART) :], *map(str, objects)]
+            rest = [*(name for name in files if not _KEPT.fullmatch(name)), *map(str, objects)]
             run_compiler(compiler, [*flags, *linked, *rest, *libraries, "-o", str(library)], sources)
 
         objects = _objects_apart(sources, files, compiler, flags, Path(folder))
@@ -293,12 +293,18 @@ def _compile_target(
         return library.read_bytes()
 
 
-# The first files of an FMU: its FMI layer and solver, and the element over double.  The layer is most of what has to be
-# compiled.  The second level of optimization, vectors, and copies of functions that are not declared inline take four
-# tenths more time for it and make no step faster: what a step goes through is declared inline.  The element keeps the
-# second level: at the first it compiles in six tenths of the time, and steps take up to 2.6 times as long.  With -O0
-# nothing is optimized: the layer then takes a quarter of the time.
-_APART: tuple[tuple[str, ...], ...] = (("-Xclang", "-O1", "-finline-hint-functions", "-fno-vectorize"), ())
+# Files whose objects stay in the cache: the FMI layer with the solver, elements, parts.  They depend on the structure
+# of a model, and neither on its name nor on its start values, so recipes that differ in these share them; the tables,
+# which do, are compiled with the link, and so are large constants.
+_KEPT = re.compile(r"fmu3?\.c|\w+_(real|dual)\.c")
+_ANY_MODEL = "-DCC_MODEL=fmu"  # contact_core/naming.h
+_OF_ONE_MODEL = "model_name.h"  # which that leaves out
+
+# The layer is most of what has to be compiled.  The second level of optimization, vectors, and copies of functions that
+# are not declared inline take four tenths more time for it and make no step faster: what a step goes through is
+# declared inline.  The element keeps the second level: at the first it compiles in six tenths of the time, and steps
+# take up to 2.6 times as long.  With -O0 nothing is optimized: the layer then takes a quarter of the time.
+_OF_LAYER = ("-Xclang", "-O1", "-finline-hint-functions", "-fno-vectorize")
 
 
 def _objects_apart(
@@ -306,8 +312,9 @@ def _objects_apart(
 ) -> list[Path]:
     """The objects of these files and of freestanding.c, from the cache, or compiled side by side."""
 
-    def compile_one(source: Path, own: Sequence[str], read: Mapping[str, bytes]) -> Path:
-        given = [*flags, *(own if compiler.cross and "-O0" not in flags else ())]
+    def compile_one(source: Path, read: Mapping[str, bytes]) -> Path:
+        is_layer = source.name in (SOURCE_FILES[0], FMI3_SOURCE)
+        given = [*flags, *(_OF_LAYER if is_layer and compiler.cross and "-O0" not in flags else ())]
 
         def make(made: Path) -> None:
             run_compiler(compiler, [*given, "-c", str(source), "-o", str(made)], sources, folder / "zig")
@@ -316,9 +323,13 @@ def _objects_apart(
 
     memory = _base() / "freestanding.c"
     headers = {path.name: path.read_bytes() for path in (_base() / "freestanding_include").iterdir()}
-    jobs = [(Path(name), own, included(sources, name)) for name, own in zip(files, _APART, strict=False)]
-    with ThreadPoolExecutor() as pool:
-        return [*pool.map(compile_one, *zip(*jobs, (memory, (), {memory.name: memory.read_bytes()}), strict=True))]
+    jobs = [(memory, {memory.name: memory.read_bytes()})]
+    for name in filter(_KEPT.fullmatch, files):
+        read = included(sources, name)
+        read.pop(_OF_ONE_MODEL, None)
+        jobs.append((Path(name), read))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [*pool.map(compile_one, *zip(*jobs, strict=True))]
 
 
 def _fmu_flags(target: str, compiler: Compiler) -> list[str]:

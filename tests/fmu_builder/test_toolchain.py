@@ -16,18 +16,20 @@ import stat
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from fmpy import read_model_description
 
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.binaries import check_library, merge_universal, read_library
 from fmu_builder.export.cache import cache_folder
-from fmu_builder.export.fmu import content_guid
+from fmu_builder.export.fmu import content_guid, host_fmu
 from fmu_builder.export.generate import fmu_sources, write_sources
 from fmu_builder.export.objects import included
 from fmu_builder.export.toolchain import (
@@ -168,8 +170,8 @@ def test_five_platforms_compile_after_an_edit_in_a_share_of_the_time(compiled: C
 
 
 @pytest.mark.slow
-def test_an_edit_of_the_element_compiles_its_two_files_for_every_target_and_no_other(compiled: Compiled) -> None:
-    assert compiled.objects_after_edit == sorted(["element_real", "element_dual"] * len(TARGETS))
+def test_an_edit_of_the_element_compiles_its_two_files_and_the_tables_for_every_target(compiled: Compiled) -> None:
+    assert compiled.objects_after_edit == sorted(["element_real", "element_dual", "model_tables"] * len(TARGETS))
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -379,17 +381,17 @@ def test_a_file_in_place_of_the_compiler_cache_is_survived(new_cache: Path, tmp_
 
 def test_kept_objects_are_compiled_once_and_survive_damage(new_cache: Path, tmp_path: Path, zig: Compiler) -> None:
     """Of two FMUs; the bytes of a library do not depend on whether the cache holds the objects."""
-    write_sources(TINY, tmp_path / "tiny")
+    names = {"tiny.c": "tiny_real.c", "more.c": "more_dual.c"}
+    write_sources({names[name]: text for name, text in TINY.items()}, tmp_path / "tiny")
 
     def library() -> bytes:
-        return compile_fmu(tmp_path / "tiny", "Tiny", (host_platform(),), zig, files=("tiny.c", "more.c"))[
-            host_platform()
-        ]
+        files = tuple(names.values())
+        return compile_fmu(tmp_path / "tiny", "Tiny", (host_platform(),), zig, files=files)[host_platform()]
 
     first = library()
     room = new_cache / "host"
     kept = {path: (path.read_bytes(), path.stat().st_ino) for path in room.iterdir()}
-    assert sorted(path.stem.split("-")[0] for path in kept) == ["freestanding", "more", "tiny"]
+    assert sorted(path.stem.split("-")[0] for path in kept) == ["freestanding", "more_dual", "tiny_real"]
     assert library() == first and all(path.stat().st_ino == file for path, (_, file) in kept.items())
     for path, (good, _) in kept.items():
         scramble(path)
@@ -397,6 +399,32 @@ def test_kept_objects_are_compiled_once_and_survive_damage(new_cache: Path, tmp_
     shutil.rmtree(room)
     room.write_text("not a folder")
     assert library() == first
+
+
+@pytest.mark.parametrize(
+    ("recipe", "other", "count"),
+    [
+        ('element = "point_mass"\n', "[start]\nm = 7.0\n", 4),
+        ('[parts]\na = {recipe = "One"}\n', '[start]\n"a.m" = 7.0\n', 6),
+    ],
+    ids=["element", "assembly"],
+)
+def test_recipes_that_differ_in_name_and_start_values_share_all_objects(
+    recipe: str, other: str, count: int, new_cache: Path, tmp_path: Path
+) -> None:
+    """What is compiled of the second one are its tables, with its name and its GUID."""
+    (tmp_path / "One.toml").write_text('element = "point_mass"\n', encoding="utf-8")
+    libraries = []
+    for name, text in (("First", recipe), ("Second", recipe + other)):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(text, encoding="utf-8")
+        built = host_fmu(path, ("-O0",))
+        with zipfile.ZipFile(built) as archive:
+            (binary,) = (one for one in archive.namelist() if one.startswith("binaries/"))
+            libraries.append(archive.read(binary))
+        assert read_model_description(built).guid.encode() in libraries[-1]
+        assert len([*(new_cache / "host").glob("*.o")]) == count
+    assert libraries[0] != libraries[1]
 
 
 def test_an_object_is_kept_until_something_changes_that_it_includes(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from fmu_builder.cosim import initialization, master
 from fmu_builder.export import fmu, prototype
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.toolchain import Compiler
 from fmu_builder.model.model import Model
@@ -230,6 +231,15 @@ def catalogue_read_once() -> Iterator[None]:
         patch.setattr(fmu, "_read", read_once)
         patch.setattr(initialization, "load_model", load_once)
         yield
+
+
+@pytest.fixture
+def new_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty cache folder, which this process has not begun to use."""
+    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
+    cache_folder.cache_clear()
+    yield cache_folder()
+    cache_folder.cache_clear()
 
 
 @pytest.fixture

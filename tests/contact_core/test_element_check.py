@@ -332,10 +332,10 @@ def test_findings_are_kept_until_the_element_changes(tmp_path: Path, monkeypatch
         cache_folder.cache_clear()
 
 
-def test_a_build_with_a_known_element_looks_its_findings_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_with_a_known_element_looks_its_findings_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_cache: Path
+) -> None:
     """Another start value is no other element; other physics, another range and another default are."""
-    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
-    cache_folder.cache_clear()
     compiler = find_compiler()
     assert compiler is not None
     calls = []
@@ -352,26 +352,23 @@ def test_a_build_with_a_known_element_looks_its_findings_up(tmp_path: Path, monk
         assert element_problems(model, compiler, files=fmu_contents(model)[1]) == []
         return len(calls) - before
 
-    try:
-        assert checks(BRANCHES, BRANCHES_C) == 1
-        assert checks(BRANCHES, BRANCHES_C, "[start]\nk = 5.0\n") == 0
-        assert checks(BRANCHES, BRANCHES_C.replace("e->k * depth", "2.0 * e->k * depth")) == 1
-        assert checks(BRANCHES.replace("start = 1e4, min = 0.0", "start = 1e4, min = 1.0"), BRANCHES_C) == 1
-        assert checks(BRANCHES.replace("start = 0.3", "start = 0.4"), BRANCHES_C, "[start]\ngap = 0.3\n") == 1
-        assert checks(BRANCHES.replace('"mu", "v"]', '"v"]'), BRANCHES_C) == 1
-        verdicts = [*(tmp_path / "cache" / "checks").iterdir()]
-        for path in verdicts:
-            os.utime(path, (0.0, 0.0))
-        assert checks(BRANCHES, BRANCHES_C) == 0
-        assert [path.stat().st_mtime > 0.0 for path in verdicts].count(True) == 1  # the one that was used
-        for module in (declared_check, generate):  # another check gives verdicts of its own
-            file = tmp_path / "mended.py"
-            file.write_text(f"mended {module.__name__}")
-            with monkeypatch.context() as patch:
-                patch.setattr(module, "__file__", str(file))
-                assert checks(BRANCHES, BRANCHES_C) == 1
-    finally:
-        cache_folder.cache_clear()
+    assert checks(BRANCHES, BRANCHES_C) == 1
+    assert checks(BRANCHES, BRANCHES_C, "[start]\nk = 5.0\n") == 0
+    assert checks(BRANCHES, BRANCHES_C.replace("e->k * depth", "2.0 * e->k * depth")) == 1
+    assert checks(BRANCHES.replace("start = 1e4, min = 0.0", "start = 1e4, min = 1.0"), BRANCHES_C) == 1
+    assert checks(BRANCHES.replace("start = 0.3", "start = 0.4"), BRANCHES_C, "[start]\ngap = 0.3\n") == 1
+    assert checks(BRANCHES.replace('"mu", "v"]', '"v"]'), BRANCHES_C) == 1
+    verdicts = [*(new_cache / "checks").iterdir()]
+    for path in verdicts:
+        os.utime(path, (0.0, 0.0))
+    assert checks(BRANCHES, BRANCHES_C) == 0
+    assert [path.stat().st_mtime > 0.0 for path in verdicts].count(True) == 1  # the one that was used
+    for module in (declared_check, generate):  # another check gives verdicts of its own
+        file = tmp_path / "mended.py"
+        file.write_text(f"mended {module.__name__}")
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "__file__", str(file))
+            assert checks(BRANCHES, BRANCHES_C) == 1
 
 
 # ---- the order of evaluation -----------------------------------------------------------------------------------------

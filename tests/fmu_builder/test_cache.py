@@ -25,15 +25,6 @@ from fmu_builder.paths import shipped
 MB = 1_000_000
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty cache, which this process has not begun to use."""
-    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
-    cache_folder.cache_clear()
-    yield cache_folder()
-    cache_folder.cache_clear()
-
-
 def entry(folder: Path, name: str, age: float, size: int = MB) -> Path:
     """An FMU of this size that was used `age` s ago."""
     path = folder / "fmus" / name
@@ -52,70 +43,70 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in (folder / "fmus").iterdir()}
 
 
-def test_what_was_not_used_for_the_longest_time_is_removed_first(folder: Path) -> None:
+def test_what_was_not_used_for_the_longest_time_is_removed_first(new_cache: Path) -> None:
     for age in (400, 100, 300, 200):
-        entry(folder, f"{age}", age)
+        entry(new_cache, f"{age}", age)
     removed, left = prune(2.5 * MB)
-    assert names(folder) == {"100", "200"}
+    assert names(new_cache) == {"100", "200"}
     assert (removed, left) == (2 * MB, 2 * MB)
     assert prune(2.5 * MB) == (0, 2 * MB)
-    assert not [*(folder / "discarded").iterdir()]
+    assert not [*(new_cache / "discarded").iterdir()]
 
 
-def test_what_takes_more_than_half_of_the_limit_goes_before_all_else(folder: Path) -> None:
-    entry(folder, "small", 200)
-    entry(folder, "large", 100, 3 * MB)
+def test_what_takes_more_than_half_of_the_limit_goes_before_all_else(new_cache: Path) -> None:
+    entry(new_cache, "small", 200)
+    entry(new_cache, "large", 100, 3 * MB)
     assert prune(3.5 * MB) == (3 * MB, MB)
-    assert names(folder) == {"small"}
+    assert names(new_cache) == {"small"}
 
 
-def test_sources_are_entries_and_so_are_their_objects_and_what_zig_keeps(folder: Path) -> None:
+def test_sources_are_entries_and_so_are_their_objects_and_what_zig_keeps(new_cache: Path) -> None:
     for name in ("sources/Floor/fmu.c", "objects/Floor/o/1/fmu.o", "zig/o/2/x.o", "tried/linux64-0", "modules/0.wasm"):
-        path = folder / name
+        path = new_cache / name
         path.parent.mkdir(parents=True)
         path.write_bytes(bytes(10))
-        for parent in (path, *path.parents[: -len(folder.parents) - 1]):
+        for parent in (path, *path.parents[: -len(new_cache.parents) - 1]):
             os.utime(parent, (time.time() - 100,) * 2)
-    (folder / "sources" / "Floor.lock").touch()
+    (new_cache / "sources" / "Floor.lock").touch()
     assert prune(0.0)[1] == 0
-    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
+    assert {path.relative_to(new_cache).as_posix() for path in new_cache.rglob("*") if path.is_file()} == {
         "sources/Floor.lock",
         "lock",
         ".fmu-builder-cache",
-        f"users/{own_file(folder).name}",
+        f"users/{own_file(new_cache).name}",
     }
 
 
 def test_a_process_begins_by_removing_what_is_too_much_and_does_not_look_again_soon(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    new_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FMU_BUILDER_CACHE_MB", "1.5")
-    old, new = entry(folder, "old", 200), entry(folder, "new", 100)
+    old, new = entry(new_cache, "old", 200), entry(new_cache, "new", 100)
     used(new)
     assert (old.exists(), new.exists()) == (False, True)
-    entry(folder, "old", 200)
+    entry(new_cache, "old", 200)
     cache._begin.cache_clear()
     used(new)
     assert old.exists()
-    os.utime(folder / "pruned", (time.time() - cache.INTERVAL - 1.0,) * 2)
+    os.utime(new_cache / "pruned", (time.time() - cache.INTERVAL - 1.0,) * 2)
     cache._begin.cache_clear()
-    entry(folder, "older", 300)
+    entry(new_cache, "older", 300)
     used(new)
-    assert "older" not in names(folder)
+    assert "older" not in names(new_cache)
 
 
 @pytest.mark.parametrize("text", ["much", "-1", "nan", "inf", ""])
-def test_a_limit_that_is_none_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_a_limit_that_is_none_is_refused(new_cache: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("FMU_BUILDER_CACHE_MB", text)
     for _ in range(2):
         with pytest.raises(InputError, match=f"FMU_BUILDER_CACHE_MB: '{text}' must be a number of MB, such as 500"):
-            used(folder / "zig")
-    assert {path.name for path in folder.iterdir()} == {".fmu-builder-cache"}
+            used(new_cache / "zig")
+    assert {path.name for path in new_cache.iterdir()} == {".fmu-builder-cache"}
 
 
-def test_nothing_is_removed_that_a_running_process_has_used(folder: Path) -> None:
+def test_nothing_is_removed_that_a_running_process_has_used(new_cache: Path) -> None:
     """Another process uses one of two old entries and waits."""
-    kept, other = entry(folder, "used", 300), entry(folder, "unused", 200)
+    kept, other = entry(new_cache, "used", 300), entry(new_cache, "unused", 200)
     text = "import sys, pathlib, fmu_builder.export.cache as cache; cache.used(pathlib.Path(sys.argv[1]))"
     text += "; print('used', flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", text, str(kept)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -127,25 +118,25 @@ def test_nothing_is_removed_that_a_running_process_has_used(folder: Path) -> Non
         process.kill()  # its file in users/ stays behind
     finally:
         process.communicate()
-    (user,) = set((folder / "users").iterdir()) - {own_file(folder)}
+    (user,) = set((new_cache / "users").iterdir()) - {own_file(new_cache)}
     os.utime(user, (time.time() - 60.0,) * 2)
     assert prune(0.0) == (MB, 0)
-    assert not user.exists() and own_file(folder).exists()
+    assert not user.exists() and own_file(new_cache).exists()
 
 
-def test_what_a_process_that_has_just_begun_uses_stays(folder: Path) -> None:
+def test_what_a_process_that_has_just_begun_uses_stays(new_cache: Path) -> None:
     """Its first use may have the time of its beginning, to a step of the file system's clock."""
-    kept = entry(folder, "used", 300)
+    kept = entry(new_cache, "used", 300)
     used(kept)
     assert prune(0.0) == (0, MB)
-    assert kept.exists() and own_file(folder).exists()
+    assert kept.exists() and own_file(new_cache).exists()
 
 
 def test_a_process_that_begins_while_another_prunes_keeps_what_it_uses(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    new_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It began before it used the entry, and both before the look at the folder ended."""
-    kept = entry(folder, "used", 50)
+    kept = entry(new_cache, "used", 50)
     entries = cache._entries
 
     def begin_meanwhile(folder: Path) -> list[tuple[float, int, Path]]:
@@ -158,7 +149,7 @@ def test_a_process_that_begins_while_another_prunes_keeps_what_it_uses(
     assert kept.exists()
 
 
-def test_a_process_waits_for_the_lock_of_its_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_waits_for_the_lock_of_its_file(new_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process has found the new file, and holds its lock for a moment."""
     open_file = os.open
     holding: list[subprocess.Popen[bytes]] = []
@@ -173,24 +164,24 @@ def test_a_process_waits_for_the_lock_of_its_file(folder: Path, monkeypatch: pyt
         return file
 
     monkeypatch.setattr(cache.os, "open", held)
-    used(folder / "zig")
+    used(new_cache / "zig")
     monkeypatch.undo()
     holding[0].communicate()
-    with own_file(folder).open("a") as again:
+    with own_file(new_cache).open("a") as again:
         assert cache.locked(again.fileno()) is False
 
 
 @pytest.mark.parametrize(("age", "removed"), [(3600.0, 0), (2 * 24 * 3600.0, MB)])
 def test_where_files_cannot_be_locked_a_process_counts_for_a_day(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, age: float, removed: int
+    new_cache: Path, monkeypatch: pytest.MonkeyPatch, age: float, removed: int
 ) -> None:
     def no_locks(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(cache.sys, "platform", "linux")
     monkeypatch.setitem(sys.modules, "fcntl", SimpleNamespace(flock=no_locks, LOCK_EX=2, LOCK_NB=4))
-    entry(folder, "entry", 1800.0)
-    stale = folder / "users" / "1-0123"
+    entry(new_cache, "entry", 1800.0)
+    stale = new_cache / "users" / "1-0123"
     stale.parent.mkdir()
     stale.touch()
     os.utime(stale, (time.time() - age,) * 2)
@@ -199,10 +190,10 @@ def test_where_files_cannot_be_locked_a_process_counts_for_a_day(
 
 
 def test_the_process_of_another_user_counts_though_its_file_cannot_be_opened(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    new_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = entry(folder, "used", 50)
-    other = folder / "users" / "1-0123"
+    kept = entry(new_cache, "used", 50)
+    other = new_cache / "users" / "1-0123"
     other.parent.mkdir()
     other.touch()
     os.utime(other, (time.time() - 100.0,) * 2)
@@ -219,10 +210,10 @@ def test_the_process_of_another_user_counts_though_its_file_cannot_be_opened(
 
 
 def test_the_file_of_a_process_that_ended_is_closed_before_it_is_removed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    new_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Windows removes no file that is open."""
-    stale = folder / "users" / "1-0123"
+    stale = new_cache / "users" / "1-0123"
     stale.parent.mkdir()
     stale.touch()
     os.utime(stale, (time.time() - 60.0,) * 2)
@@ -248,9 +239,9 @@ def test_the_file_of_a_process_that_ended_is_closed_before_it_is_removed(
     assert not stale.exists()
 
 
-def test_a_room_that_vanishes_while_it_is_listed_is_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry(folder, "old", 100)
-    (folder / "tried").mkdir()
+def test_a_room_that_vanishes_while_it_is_listed_is_left_out(new_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry(new_cache, "old", 100)
+    (new_cache / "tried").mkdir()
     listed = Path.iterdir
 
     def vanishing(path: Path) -> Iterator[Path]:
@@ -306,13 +297,13 @@ def test_a_folder_that_the_environment_names_is_not_ours_for_its_name(
         cache_folder.cache_clear()
 
 
-def test_what_is_in_the_cache_but_in_none_of_its_rooms_stays(folder: Path) -> None:
+def test_what_is_in_the_cache_but_in_none_of_its_rooms_stays(new_cache: Path) -> None:
     for name in ("letters/one.txt", "notes.txt"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).touch()
-        os.utime(folder / name, (0.0, 0.0))
+        (new_cache / name).parent.mkdir(exist_ok=True)
+        (new_cache / name).touch()
+        os.utime(new_cache / name, (0.0, 0.0))
     assert prune(0.0) == (0, 0)
-    assert (folder / "letters" / "one.txt").exists() and (folder / "notes.txt").exists()
+    assert (new_cache / "letters" / "one.txt").exists() and (new_cache / "notes.txt").exists()
 
 
 def test_a_default_cache_without_the_marker_is_used_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,10 +324,10 @@ def test_a_default_cache_without_the_marker_is_used_further(tmp_path: Path, monk
         cache_folder.cache_clear()
 
 
-def test_a_host_fmu_that_this_process_was_given_stays(folder: Path) -> None:
+def test_a_host_fmu_that_this_process_was_given_stays(new_cache: Path) -> None:
     fmu = host_fmu(shipped("fmus") / "PointMass.toml")
     old = time.time() - 1000.0
-    for path in (folder / "zig", *folder.glob("*/*")):
+    for path in (new_cache / "zig", *new_cache.glob("*/*")):
         if path.parent.name != "users":
             os.utime(path, (old, old))
     assert host_fmu(shipped("fmus") / "PointMass.toml") == fmu
@@ -346,20 +337,20 @@ def test_a_host_fmu_that_this_process_was_given_stays(folder: Path) -> None:
 
 
 def test_the_page_of_the_guide_is_an_entry_that_stays_while_its_process_runs(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    new_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guide, "show_page", lambda path: None)
     open_guide(path=False)
-    page = folder / "guide" / "guide.html"
+    page = new_cache / "guide" / "guide.html"
     time.sleep(0.02)  # the clock of a file system has steps
     assert prune(0.0) == (0, size_of(page))
-    for path in (own_file(folder), page):
+    for path in (own_file(new_cache), page):
         os.utime(path, (time.time() - (100 if path == page else 0),) * 2)
     assert prune(0.0)[1] == 0 and not page.exists()
 
 
 @pytest.mark.slow
-def test_processes_that_use_and_prune_one_cache_at_once_build_what_they_should(folder: Path) -> None:
+def test_processes_that_use_and_prune_one_cache_at_once_build_what_they_should(new_cache: Path) -> None:
     """Each of four removes all that is old when it begins, and all want the same FMU, which is."""
     recipe = shipped("fmus") / "PointMass.toml"
     text = f"""
@@ -373,7 +364,7 @@ sys.stdout.buffer.write(host_fmu(Path({str(recipe)!r})).read_bytes())
 """
     data = host_fmu(recipe).read_bytes()
     cache._begin.cache_clear()
-    for path in folder.glob("*/*"):
+    for path in new_cache.glob("*/*"):
         os.utime(path, (time.time() - 1000.0,) * 2)
     command = [sys.executable, "-c", text]
     crowd = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]

@@ -32,7 +32,7 @@ from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find
 from fmu_builder.doctor import FAULT, examine
 from fmu_builder.errors import ToolError
 from fmu_builder.export import fmu as builder
-from fmu_builder.export.cache import cache_folder, size_of
+from fmu_builder.export.cache import size_of
 from fmu_builder.export.fmu import Built, host_fmu
 from fmu_builder.export.toolchain import Compiler, find_compiler, host_platform
 from fmu_builder.model.scenario import read_scenario
@@ -1036,17 +1036,14 @@ def test_doctor_tells_what_a_report_needs(command: Command) -> None:
     assert [line.split("  ")[0] for line in text.splitlines()] == list(found)
 
 
-def test_doctor_empties_the_cache(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
-    cache_folder.cache_clear()
-    fmu = cache_folder() / "fmus" / "0123" / "Old.fmu"
+def test_doctor_empties_the_cache(command: Command, new_cache: Path) -> None:
+    fmu = new_cache / "fmus" / "0123" / "Old.fmu"
     fmu.parent.mkdir(parents=True)
     fmu.write_bytes(bytes(3_000_000))
     os.utime(fmu.parent, (0.0, 0.0))
     assert command("doctor", "--clean").out == "3 MB were removed\n"
     assert not fmu.parent.exists()
     assert json.loads(command("doctor", "--clean", "--json").out) == {"removed": 0, "left": 0}
-    cache_folder.cache_clear()
 
 
 def test_doctor_lists_every_package_we_need() -> None:

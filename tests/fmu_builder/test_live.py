@@ -8,7 +8,6 @@ import os
 import re
 import time
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from fmu_builder.cosim.initialization import model_of
 from fmu_builder.cosim.master import load_scenario, system_of
 from fmu_builder.cosim.slave import read_slave
 from fmu_builder.errors import InputError
-from fmu_builder.export.cache import cache_folder, prune
+from fmu_builder.export.cache import prune
 from fmu_builder.export.fmu import build_fmu, fmu_contents
 from fmu_builder.export.toolchain import compile_module
 from fmu_builder.model.connectable import SlaveVariable
@@ -222,18 +221,9 @@ def test_a_spline_is_drawn_through_its_points(tmp_path: Path) -> None:
     assert len(x) == 4 * 12 + 1 and (x[0], x[-1]) == (-0.6, 0.7)
 
 
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty cache folder."""
-    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
-    cache_folder.cache_clear()
-    yield cache_folder()
-    cache_folder.cache_clear()
-
-
-def test_an_edit_of_the_element_compiles_its_two_files_for_the_module_and_no_other(cache: Path) -> None:
+def test_an_edit_of_the_element_compiles_its_two_files_for_the_module_and_no_other(new_cache: Path) -> None:
     def objects() -> set[Path]:
-        return {*(cache / "objects").glob("*/o/*/*.o*")}
+        return {*(new_cache / "objects").glob("*/o/*/*.o*")}
 
     _, files = fmu_contents(load_model(shipped("fmus") / "TwoDPointX.toml"))
     prepare_module("TwoDPointX", files)
@@ -242,18 +232,18 @@ def test_an_edit_of_the_element_compiles_its_two_files_for_the_module_and_no_oth
     prepare_module("TwoDPointX", files)
     assert len(before) >= 4
     assert sorted(path.stem for path in objects() - before) == ["element_dual", "element_real"]
-    assert len([*(cache / "modules").iterdir()]) == 2
+    assert len([*(new_cache / "modules").iterdir()]) == 2
 
 
-def test_a_module_that_no_process_uses_is_removed_from_the_cache(cache: Path) -> None:
+def test_a_module_that_no_process_uses_is_removed_from_the_cache(new_cache: Path) -> None:
     prepare_module("TwoDPointX", fmu_contents(load_model(shipped("fmus") / "TwoDPointX.toml"))[1])
-    (module,) = (cache / "modules").iterdir()
+    (module,) = (new_cache / "modules").iterdir()
     os.utime(module, (time.time() - 1e6,) * 2)
     prune(0.0)
     assert not module.exists()
 
 
-def test_an_fmu_that_is_packed_again_with_entries_for_its_folders_has_a_module(cache: Path, tmp_path: Path) -> None:
+def test_an_fmu_that_is_packed_again_with_entries_for_its_folders_has_a_module(new_cache: Path, tmp_path: Path) -> None:
     built = build_fmu(shipped("fmus") / "TwoDPointX.toml", tmp_path, ("host",)).path
     packed = tmp_path / "packed.fmu"
     with zipfile.ZipFile(built) as archive, zipfile.ZipFile(packed, "w") as again:

@@ -60,16 +60,6 @@ TINY = {
 
 
 @pytest.fixture
-def new_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty cache folder for this test."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("FMU_BUILDER_CACHE", str(folder))
-    cache_folder.cache_clear()
-    yield folder
-    cache_folder.cache_clear()
-
-
-@pytest.fixture
 def forget_cache() -> Iterator[None]:
     """cache_folder looks again at the environment, in this test and after it."""
     cache_folder.cache_clear()

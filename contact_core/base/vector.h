@@ -1,4 +1,4 @@
-/* Vectors of three and quaternions over Real.  Quaternions: scalar first, body to world. */
+/* Vectors and quaternions over Real.  Quaternions: scalar first, body to world. */
 #ifndef CC_VECTOR_H
 #define CC_VECTOR_H
 
@@ -6,6 +6,15 @@
 
 /* a . b */
 CC_API Real cc_dot(const Real a[3], const Real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* a . b, of n components */
+CC_API Real cc_product(int n, const Real a[], const Real b[])
+{
+    Real sum = 0.0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
 
 /* out = a x b; out may be a or b. */
 CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])

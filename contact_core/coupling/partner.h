@@ -288,19 +288,16 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
             return 0;
         p->overruled = 1.0;
         p->model = (CcPartnerModel){.H = p->H}; /* it begins anew, with all lags */
-        p->lag = best;
-        p->confirmed = 0.0;
-        p->known = identify ? 0.0 : p->known;
-        return 1;
+    } else {
+        by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
+        p->confirmed = by_fits == now ? 0.0 : p->confirmed + 1.0;
+        if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
+            best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;
+        best = cc_lag_by_sides(&p->sides, now, best, seen->y[2], p->H, sample.u, seen->floor / p->H, 0);
+        p->model.use = best == by_model ? p->model.use : 0.0;
+        if (best == now)
+            return 0;
     }
-    by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
-    p->confirmed = by_fits == now ? 0.0 : p->confirmed + 1.0;
-    if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
-        best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;
-    best = cc_lag_by_sides(&p->sides, now, best, seen->y[2], p->H, sample.u, seen->floor / p->H, 0);
-    p->model.use = best == by_model ? p->model.use : 0.0;
-    if (best == now)
-        return 0;
     p->lag = best;
     p->confirmed = 0.0;
     p->known = identify ? 0.0 : p->known;

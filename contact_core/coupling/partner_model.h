@@ -217,14 +217,6 @@ CC_API void cc_model_row(const CcPartnerModel *m, const double *u, double row[CC
         row[2 + k] = (u[k] - u[k + 1]) * m->unit;
 }
 
-CC_API double cc_model_product(const double p[CC_MODEL_SIZE], const double row[CC_MODEL_SIZE])
-{
-    double sum = 0.0;
-    for (int j = 0; j < CC_MODEL_SIZE; j++)
-        sum += p[j] * row[j];
-    return sum;
-}
-
 /* v* of three values in a row, the newest first. */
 CC_API double cc_whitened(const CcPartnerModel *m, double now, double before, double first)
 {
@@ -322,7 +314,7 @@ CC_API void cc_model_pass(CcPartnerModel *m, double Dy, int quiet)
 /* Judge (1) of a lag, as it was before the sample, by D y; `most` bounds the square that counts. */
 CC_API void cc_judge(CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy, double most, int counts)
 {
-    double e = Dy - cc_model_product(h->p, row), square = e * e;
+    double e = Dy - cc_product(CC_MODEL_SIZE, h->p, row), square = e * e;
     h->miss = square < most ? square : most;
     if (counts)
         h->error = CC_MODEL_RECENT * h->error + h->miss;
@@ -343,7 +335,7 @@ CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MOD
     h->rest = CC_MODEL_FORGETS * h->rest + rest * rest;
     double rho = m->size * (few + 1e-8) + cc_sqrt(0.5 * (1.0 - CC_MODEL_ERRORS) * h->S);
     cc_solve_model(h, rho, m->unit > 0.0 ? W / m->unit : 0.0, late);
-    double left = Dy - cc_model_product(h->p, row);
+    double left = Dy - cc_product(CC_MODEL_SIZE, h->p, row);
     h->S = CC_MODEL_ERRORS * h->S + left * left;
 }
 
@@ -467,7 +459,7 @@ CC_API double cc_model_next(const CcPartnerModel *m, int lag, const double u[4],
 {
     double row[CC_MODEL_SIZE] = {at->Dy[0], at->Dy[1], (u[0] - u[1]) * m->unit, (u[1] - u[2]) * m->unit,
                                  (u[2] - u[3]) * m->unit};
-    double Dy = cc_model_product(m->lag[lag].p, row);
+    double Dy = cc_product(CC_MODEL_SIZE, m->lag[lag].p, row);
     at->Dy[1] = at->Dy[0], at->Dy[0] = Dy;
     return at->y += Dy;
 }

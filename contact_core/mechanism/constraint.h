@@ -48,6 +48,7 @@
 
 #include "curve.h"
 #include "../base/factor.h"
+#include "../base/vector.h"
 #include "mechanism.h"
 
 enum { CC_ALONG_X, CC_ALONG_Y, CC_DISTANCE, CC_PROFILE, CC_CURVE };
@@ -346,14 +347,6 @@ CC_API void cc_responses(int n, const CcBody bodies[], const CcMove m[], int cou
             p[i][0] = p[i][1] = p[i][2] = 0.0;
         cc_tree_solve(n, bodies, m, J + k * n, p, Y + k * n);
     }
-}
-
-CC_API Real cc_product(int n, const Real a[], const Real b[])
-{
-    Real sum = 0.0;
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
 }
 
 /* Of A = J Y, not factored: the remainder of A_kk after elimination of the constraints before k, 0 if k depends on

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from fmu_builder.cosim import initialization, master
-from fmu_builder.export import fmu, prototype
+from fmu_builder.export import fmu, host, prototype, toolchain
 from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.toolchain import Compiler
@@ -140,7 +140,8 @@ def fuzz_calls(pytestconfig: pytest.Config) -> int | None:
 
 @dataclass
 class FmuFlags:
-    """What this process adds to the compiler's flags of every FMU for which no flags are given."""
+    """What this process adds to the compiler's flags of every FMU for which no flags are given, and to those of the
+    core as a library."""
 
     flags: tuple[str, ...] = ()
 
@@ -150,13 +151,14 @@ class FmuFlags:
 
 @pytest.fixture(scope="session", autouse=True)
 def fmu_flags(request: pytest.FixtureRequest) -> Iterator[FmuFlags]:
-    """Everyday tests build all FMUs without optimization, which takes a quarter of the time; the bits are those of
-    optimized code (contact_core/test_quick_builds.py).  A run with slow tests, tests of platforms or benchmarks builds
-    what users get, and quickly only where a test asks for it."""
+    """Everyday tests compile without optimization, FMUs in a quarter of the time, libraries of the core in a ninth; the
+    bits are those of optimized code (contact_core/test_quick_builds.py).  A run with slow tests, tests of platforms or
+    benchmarks builds what users get, and quickly only where a test asks for it."""
     added = FmuFlags()
     if not any(item.get_closest_marker(name) for item in request.session.items for name in MARKERS):
         added.flags = QUICK
     content, compile_fmu, options, problems = fmu._content, fmu.compile_fmu, prototype._options, fmu.element_problems
+    hosted, host_compiler = toolchain.compile_hosted, host._compiler
     elements = shipped("elements")
 
     def content_with(files: Mapping[str, bytes], compiler: Compiler, platform: str, flags: Sequence[str] = ()) -> str:
@@ -172,6 +174,14 @@ def fmu_flags(request: pytest.FixtureRequest) -> Iterator[FmuFlags]:
     ) -> dict[str, bytes]:
         return compile_fmu(sources, name, platforms, compiler, added.of(extra), files)
 
+    def hosted_with(*arguments: Any) -> None:
+        sources, library, include, compiler, extra, *platform = arguments
+        hosted(sources, library, include, compiler, (*extra, *added.flags), *platform)
+
+    def compiler_with() -> tuple[Compiler, tuple[str, ...]]:
+        compiler, extra = host_compiler()
+        return compiler, (*extra, *(added.flags if compiler.cross else ()))  # as it is, where gcc has sanitizers
+
     def problems_with(model: Model, *arguments: Any, **named: Any) -> list[str]:
         """A third of the time of a quick build.  A run with slow tests asks for the elements of the catalogue too."""
         is_shipped = all(folder.is_relative_to(elements) for folder in model.folders().values())
@@ -181,6 +191,8 @@ def fmu_flags(request: pytest.FixtureRequest) -> Iterator[FmuFlags]:
         patch.setattr(fmu, "_content", content_with)
         patch.setattr(fmu, "element_problems", problems_with)
         patch.setattr(fmu, "compile_fmu", compile_with)
+        patch.setattr(toolchain, "compile_hosted", hosted_with)
+        patch.setattr(host, "_compiler", compiler_with)
         patch.setattr(prototype, "_options", lambda platform: (*options(platform), *added.flags))
         yield added
 

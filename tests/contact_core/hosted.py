@@ -6,7 +6,8 @@ import ctypes
 from collections.abc import Sequence
 from pathlib import Path
 
-from fmu_builder.export.toolchain import compile_hosted, find_compiler
+from fmu_builder.export import toolchain
+from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.paths import shipped
 
 
@@ -15,5 +16,5 @@ def load_c(source: str, folder: Path, flags: Sequence[str] = ()) -> ctypes.CDLL:
     compiler = find_compiler()
     assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
     path = folder / f"{Path(source).stem}.so"
-    compile_hosted([Path(__file__).with_name(source)], path, [shipped("contact_core")], compiler, flags)
+    toolchain.compile_hosted([Path(__file__).with_name(source)], path, [shipped("contact_core")], compiler, flags)
     return ctypes.CDLL(str(path))

@@ -154,8 +154,11 @@ def test_a_block_that_bounces_on_its_corners_keeps_its_energy(
     assert few_evaluations([contact])
 
 
+MORE_TILTS = [(0.1, -0.05), (-0.03, 0.08)]
+
+
 @BOTH
-@pytest.mark.parametrize("tilt", [(0.06, 0.01), (0.1, -0.05), (-0.03, 0.08)])
+@pytest.mark.parametrize("tilt", [(0.06, 0.01), *(pytest.param(t, marks=pytest.mark.slow) for t in MORE_TILTS)])
 def test_a_body_on_three_points_keeps_its_energy_as_it_turns(
     library: ctypes.CDLL, master: int, tilt: tuple[float, float]
 ) -> None:

@@ -410,10 +410,11 @@ static int has_moved_from(const Element *e, int i, double R[3][3])
 }
 
 /* 1 if all points stand where they stood at the last sample, though they move: whoever moves the bodies takes longer
- * steps than this element.  That shows nothing new, and the force holds on. */
+ * steps than this element.  That shows nothing new, and the force holds on.  Points that move too little to tell are
+ * taken to be moved after as many steps as before: an interval of another length would show a wrong acceleration. */
 static int is_stale(const Element *e, double R[3][3], double step)
 {
-    int moves = 0;
+    int moves = e->since_steps < e->sample_steps;
     for (int i = 0; i < POINTS; i++) {
         const CcPort *port = (const CcPort *)e->port[i];
         const CcPartner *p = &((const CcCoupling *)e->partner[i])->partner;
@@ -566,7 +567,7 @@ static int sample(Element *e, CcHost *host, double step)
     CcCouplingOptions options = coupling_options(e);
     watch_inputs(e, host);
     if (steps_are_repeated(e, host)) {
-        e->since = e->since_steps = e->unsampled = 0.0;
+        e->since = e->since_steps = e->sample_steps = e->unsampled = 0.0;
         return CC_CHANGED;
     }
     cc_rotation(e->surface.q, R);
@@ -592,6 +593,7 @@ static int sample(Element *e, CcHost *host, double step)
     for (int i = 0; i < POINTS && passed > 0.0; i++) /* it may not have been */
         partner_of(e, i)->partner.H = once ? length_of_interval(e, i, passed, step) : passed;
     e->since = step;
+    e->sample_steps = e->since_steps;
     e->since_steps = 1.0;
     step = to_come;
     for (int i = 0; i < POINTS; i++)

@@ -78,9 +78,8 @@ EXPORT int reach(const CcCoupling *c, const Law *law, int lag, int identify, int
     CcCouplingOptions options = {lag, identify, straight, m_eff, 0};
     CcPortLaw port = port_law(law);
     CcCoupling then = *c;
-    if (then.partner.begun != 0.0)
-        cc_coupling_learn(&then, &port, &options, r, v, 0);
-    if (!cc_is_out_of_reach(&then, r, v, H))
+    int quiet = then.partner.begun != 0.0 && cc_coupling_learn(&then, &port, &options, r, v, 0);
+    if (!quiet || !cc_is_out_of_reach(&then, r, v, H))
         return 0;
     CcCoupling before = then;
     CcInterval at = cc_coupling_begin(&then, &port, &options, r, v, H);

@@ -31,7 +31,7 @@ CC_API void cc_coupling_use_form(CcCoupling *c, const CcCouplingOptions *o)
     __builtin_memset(p->fits, 0, sizeof p->fits);
     p->rule.sum[0] = p->rule.sum[1] = 0.0;
     p->rule.beta = 0.5;
-    p->secants = (CcSecants){.left = 0.0};
+    p->secants = (CcSecants){.left = {0.0}};
     if (cc_identifies(p, o)) {
         cc_guess_admittance(p->W, form->W);
         p->known = 1.0;

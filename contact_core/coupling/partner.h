@@ -12,10 +12,11 @@
  *                 is N and what friction does along the normal, N + (W_nt f_t)/W_nn.  Where friction changes more than
  *                 N the product Delta f Delta y decides: it is positive for the true lag, as W is, though friction
  *                 drives a steep rod into the surface (W_nn < K_fr W_nt) and the normal part is negative.
- * Model           where it is used y_n is predicted by it, and W_nn is its b_0
+ * Model           where it is used y_n is predicted by it, and W_nn is its b_0 while N changes
  * Admittance      W, 1/kg, y = a + W f: by least squares of secants of f and y (admittance.h), from an anchor that
  *                 moves when there is something to learn.
- *
+ * Steady          where N has not changed by a twentieth of its largest for twenty samples others alone move the point
+ *                 along the normal: lag and W_nn stay as they are.
  * Kept            a W that is given and not to be learned is refuted where another one leaves less than 1/20 of what it
  *                 leaves of the changes of y, and the step is so long that this matters: it is learned from then on.
  *
@@ -44,6 +45,7 @@
 #define CC_LAG_SAMPLES 2.0        /* samples in a row for another lag */
 #define CC_QUIET_SHARE 0.1             /* of the answer, squared: what happened before the force has to stay below it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one are not learned */
+#define CC_STEADY_SAMPLES 20.0  /* samples without one along the normal, after which lag and W_nn stay as they are */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, */
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
@@ -73,7 +75,8 @@ typedef struct {
     double longest CC_FROM(0); /* of the recent steps, fading, s: for the first guess of W */
     CcPartnerModel model;      /* along the normal */
     CcTwoSides sides;
-    double anchored CC_IN(0, 1), f_anchor[3], y_anchor[3], f_largest; /* 1 once there is an anchor */
+    double anchored CC_FROM(0), f_anchor[3], y_anchor[3], f_largest; /* intervals since then, 0 without an anchor */
+    double N_anchor, steady CC_FROM(0); /* N that has not changed by CC_EXCITATION since, for so many intervals */
 } CcPartner;
 
 /* What is seen of the interval that just ended. */
@@ -255,6 +258,9 @@ CC_API int cc_exceeds_quiet_changes(double *quiet_changes, double change, int qu
     return *quiet_changes < CC_QUIET_SHARE * change;
 }
 
+/* 1 if the normal force did not change for long, and others alone change the motion along the normal. */
+CC_API int cc_is_steady(const CcPartner *p) { return p->steady >= CC_STEADY_SAMPLES; }
+
 /* Returns 1 if another lag explains what is seen much better; it is kept then.  identify: W is not a given one. */
 CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int identify)
 {
@@ -294,6 +300,8 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
         if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
             best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;
         best = cc_lag_by_sides(&p->sides, now, best, seen->y[2], p->H, sample.u, seen->floor / p->H, 0);
+        if (p->known == 1.0 && cc_is_steady(p))
+            best = now;
         p->model.use = best == by_model ? p->model.use : 0.0;
         if (best == now)
             return 0;
@@ -341,25 +349,31 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     double s[3], q[3], change[3];
     CC_UNROLL for (int i = 0; i < 3; i++)
         change[i] = seen->y[i] - p->y[i];
-    if (seen->quiet && p->anchored != 0.0)
+    if (seen->quiet && p->anchored != 0.0) {
         p->driven = CC_FORGETS * p->driven + cc_dot(change, change);
+        cc_leave_of_secants(&p->secants, change);
+    }
     if (p->anchored == 0.0) { /* the first interval is compared with none */
         CC_UNROLL for (int i = 0; i < 3; i++)
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
-        p->anchored = 1.0;
     } else if (changed || seen->quiet) {
         CC_UNROLL for (int i = 0; i < 3; i++)
             p->f_anchor[i] = before[i], p->y_anchor[i] = p->y[i];
+        p->anchored = 1.0;
     }
+    p->anchored += 1.0;
     if (seen->quiet) {
-        p->f_largest = p->unanswered = 0.0;
+        p->f_largest = p->unanswered = p->N_anchor = p->steady = 0.0;
         return;
     }
-    double most = cc_largest(p->f[0]);
+    double most = cc_largest(p->f[0]), intervals = p->anchored - 1.0;
     p->f_largest = 0.99 * p->f_largest > most ? 0.99 * p->f_largest : most;
     for (int i = 0; i < 3; i++)
         s[i] = f[i] - p->f_anchor[i], q[i] = seen->y[i] - p->y_anchor[i];
     double ss = cc_dot(s, s), sq = cc_dot(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
+    p->steady += 1.0;
+    if (cc_abs(f[2] - p->N_anchor) > least)
+        p->N_anchor = f[2], p->steady = 0.0;
     double friction = cc_max(f[0] * f[0] + f[1] * f[1], before[0] * before[0] + before[1] * before[1]);
     double rubs = s[0] * s[0] + s[1] * s[1]; /* of a body at rest that is pressed on and pushed it is all there is */
     int shown = fixed && p->known == 0.0 && rubs > CC_EXCITATION * CC_EXCITATION * friction;
@@ -369,14 +383,19 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
         active = 0; /* it may be what others do */
     if (active && p->known < 1.0 && sq > 0.0) {
         cc_guess_admittance(p->W, sq / ss);
-        p->secants = (CcSecants){.left = 0.0};
+        cc_forget_secants(&p->secants);
         p->known = 1.0;
     }
-    if (active && p->known != 0.0)
-        cc_learn_admittance(&p->secants, s, q, p->noise / p->H, given ? CC_SURE : 1.0, p->W);
-    if (active)
+    if (active && p->known != 0.0) {
+        for (int i = 0; i < 3; i++)
+            s[i] /= intervals, q[i] /= intervals;
+        cc_learn_admittance(&p->secants, s, q, p->noise / (p->H * intervals), given ? CC_SURE : 1.0, p->W);
+    }
+    if (active) {
         for (int i = 0; i < 3; i++)
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
+        p->anchored = 1.0;
+    }
     p->unanswered += most > 0.0;
     if (p->known == 0.0 && p->unanswered > CC_MOST_UNANSWERED)
         cc_guess_admittance(p->W, 0.0);
@@ -394,11 +413,11 @@ CC_API int cc_partner_in_force(const CcPartner *p, const CcCouplingOptions *o)
 }
 
 /* Where the model along the normal is used W answers along the normal as it does; diag(1, 1, s) W diag(1, 1, s) stays
- * positive. */
+ * positive.  A normal force that is steady shows no b_0: with any one the poles go on with a smooth motion. */
 CC_API void cc_follow_model(CcPartner *p)
 {
     double W = cc_model_admittance(&p->model, cc_lag(p->lag));
-    if (p->model.use == 0.0 || !(W > 0.0 && W < CC_MOST_ADMITTANCE))
+    if (p->model.use == 0.0 || (p->known == 1.0 && cc_is_steady(p)) || !(W > 0.0 && W < CC_MOST_ADMITTANCE))
         return;
     if (p->known == 0.0 || !(p->W[2][2] > 0.0))
         cc_guess_admittance(p->W, W);

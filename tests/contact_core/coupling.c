@@ -61,6 +61,13 @@ EXPORT void rewind_all(int n, CcCoupling *c)
         cc_coupling_rewind(c + i);
 }
 
+/* W along the normal, 1/kg, 0 while it is unknown. */
+EXPORT void admittances(int n, const CcCoupling *c, double *W)
+{
+    for (int i = 0; i < n; i++)
+        W[i] = c[i].partner.known != 0.0 ? c[i].partner.W[2][2] : 0.0;
+}
+
 EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, int straight, double m_eff,
                  double (*r)[3], double (*v)[3], double H, double (*f)[3], int *evaluations)
 {

@@ -63,6 +63,11 @@ class Port:
     def rewind(self) -> None:
         self.library.rewind_all(self.count, self.memory)
 
+    def admittances(self) -> Array:
+        W = np.empty(self.count)
+        self.library.admittances(self.count, self.memory, W.ctypes)
+        return W
+
     def force(self, r: Array, v: Array, H: float) -> Array:
         f, counts = np.zeros((self.count, 3)), (ctypes.c_int * self.count)()
         r, v = np.ascontiguousarray(r), np.ascontiguousarray(v)
@@ -547,6 +552,23 @@ def sideways_energy(
         r[:, 2] += H * v[:, 2] + 0.5 * H**2 * a
         v[:, 2] += H * a
     return 0.5 * v[:, 1] ** 2 + 0.5 * k * r[:, 1] ** 2
+
+
+@pytest.mark.parametrize("N", [12, 60])
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_friction_beside_a_spring_shows_the_mass(library: ctypes.CDLL, master: int, N: int) -> None:
+    """What the spring does to 1 kg along the friction is no answer to the force: W_nn = 1/m, order given."""
+    rng = np.random.default_rng(4)
+    for _ in range(8):
+        C, e, mu, drop, speed, across, side = rng.random(7)
+        law = Law(C=10.0 ** (4 + 2 * C), C_r=0.3 + 0.7 * e, k_D=100.0, K_fr=0.05 * 12**mu)
+        k, period = law.C * 10.0 ** (2 * across - 2), math.pi / math.sqrt(law.C)
+        h = 1e-4 * 10**drop if drop > 0.25 else -G / law.C * (1 + 2 * drop)
+        time, port = 2 * math.sqrt(2 * abs(h) / G) + 6 * period, Port(library, law, master)
+        start = ((side - 0.5) * 0.2 / math.sqrt(k), h, 0.4 * (speed - 0.5))
+        H = period / N
+        sideways_energy(partial(port.force, H=H), k, start, H, round(time / H), master)
+        assert port.admittances() == pytest.approx(1.0, rel=0.1), (law, k, start)
 
 
 def test_the_mass_is_known_one_answer_after_the_first_force(library: ctypes.CDLL) -> None:

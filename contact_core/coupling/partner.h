@@ -17,8 +17,8 @@
  *                 moves when there is something to learn.
  * Steady          where N has not changed by a twentieth of its largest for twenty samples others alone move the point
  *                 along the normal: lag and W_nn stay as they are.
- * Kept            a W that is given and not to be learned is refuted where another one leaves less than 1/20 of what it
- *                 leaves of the changes of y, and the step is so long that this matters: it is learned from then on.
+ * Kept            a W that is given and not to be learned is refuted where another one leaves less than 1/1000 of what
+ *                 it leaves of the changes of y, and the step is so long that this matters: it is learned from then on.
  *
  * Noise           sigma, m/s, of v while no force acts: what is left of Delta v, and does not show in Delta r, so that
  *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma change
@@ -50,7 +50,8 @@
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
 #define CC_ASSUMED 0.5          /* `known` of a W that the model has from free flight: no force showed it */
-#define CC_REFUTES 0.1               /* |W_seen - W| k H^2 of a W that is kept as given and is wrong */
+#define CC_REFUTES 0.1               /* |W_seen - W| k H^2 of a W that is kept as given and is wrong, */
+#define CC_REFUTED_BY 1e-3           /* where another one leaves less than this share of what it leaves */
 #define CC_MOST_UNANSWERED 4         /* forces without an answer, after which the partner is driven or very heavy */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -322,7 +323,7 @@ CC_API int cc_identifies(const CcPartner *p, const CcCouplingOptions *o)
  * of them, where another one leaves `least`; stiffness: k H^2, kg. */
 CC_API int cc_is_refuted(double left, double least, double ss, double stiffness)
 {
-    return least < CC_LAG_SURE * left && left * stiffness * stiffness > CC_REFUTES * CC_REFUTES * ss;
+    return least < CC_REFUTED_BY * left && left * stiffness * stiffness > CC_REFUTES * CC_REFUTES * ss;
 }
 
 /* Find out whether the interval refutes a W that is kept as given; stiffness: k H^2, kg. */

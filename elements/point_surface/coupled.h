@@ -382,9 +382,9 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
             cc_warn_of_order(host, "contact", c->partner.lag);
         if (c->partner.refuted != 0.0 && cc_is_first(&e->warned.mass))
             cc_report(host, CC_WARNING, "contact",
-                      "coupling.m_eff = %g kg is given and coupling.identify = false, but at point %d the body answers "
-                      "with %.3g kg, and with these steps that matters; what the motion shows is used. Leave "
-                      "coupling.identify = true", options->inertia, i + 1, 1.0 / c->partner.W[2][2]);
+                      "coupling.m_eff = %g kg is given and coupling.identify = false, but the bodies answer otherwise, "
+                      "with %.3g kg at point %d, and with these steps that matters; what the motion shows is used. "
+                      "Leave coupling.identify = true", options->inertia, 1.0 / c->partner.W[2][2], i + 1);
         warn_of_limits(e, host, i, law, step, e->mass_was_known[i] != 0.0);
         end_at_edge(e, i, R, step);
         if (e->moving > 0.0)

@@ -275,10 +275,10 @@ def test_a_rod_at_rest_that_is_shaken_moves_as_it_does_in_fine_steps(
 
 
 def test_a_load_changes_no_mass_that_is_not_to_be_identified(floor: Fmu) -> None:
-    """Identified it would be 1/m + l^2/J = 2/kg within 40 steps."""
+    """Identified it would be 1/m + l^2/J = 2/kg to 1e-6 within 40 steps; so it is given, and kept to the last bit."""
     found = {}
     for identify in (False, True):
-        contact = Running(floor, {"C_r": 0.5, "coupling.m_eff": 0.25, "coupling.identify": identify})
+        contact = Running(floor, {"C_r": 0.5, "coupling.m_eff": 0.5, "coupling.identify": identify})
         H, r, v = math.pi / math.sqrt(2 * STIFFNESS / MASS) / 12, np.array([-1e-5, 0.0]), np.zeros(2)
         for k in range(60):
             load = 6.0 * math.sin(2 * math.pi * (k + 0.5) / 8) * np.array([1.0, 0.1])
@@ -286,5 +286,5 @@ def test_a_load_changes_no_mass_that_is_not_to_be_identified(floor: Fmu) -> None
             a = (np.array([acts.sum(), acts @ ARMS]) + load) / [MASS, TURNED] - [GRAVITY, 0.0]
             r, v = r + H * v + 0.5 * H**2 * a, v + H * a
         found[identify] = contact["coupling.admittance[1]"]
-    assert found[True] == pytest.approx(2.0, rel=1e-3)
-    assert found[False] == pytest.approx(4.0, rel=1e-12)
+    assert found[True] == pytest.approx(2.0, rel=1e-3) and abs(found[True] - 2.0) > 1e-9
+    assert found[False] == pytest.approx(2.0, rel=1e-15)

@@ -119,6 +119,13 @@ def _end_the_job(*_: object) -> None:
         raise KeyboardInterrupt
 
 
+def end_if_asked() -> None:
+    """Raise KeyboardInterrupt in a job that is to end, where a library has swallowed the first one: trimesh does, in
+    imports that it can do without."""
+    if _ended and _at_work:
+        raise KeyboardInterrupt
+
+
 def _working(work: Callable[..., Result], arguments: tuple[Any, ...], index: int) -> Result:
     global _at_work
     _at_work = True

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ from fmu_builder.export.binaries import merge_universal
 from fmu_builder.export.cache import cache_folder, discard, locked, used
 from fmu_builder.export.objects import included, kept_object
 from fmu_builder.paths import shipped
+from fmu_builder.processes import end_if_asked
 
 
 @dataclass(frozen=True)
@@ -244,15 +246,18 @@ def compile_fmu(
 
     platforms   names of PLATFORMS, or tuples of FMI 3.0
     `compiler` must be able to reach the platforms.  Raises ToolError with the compiler's own messages."""
+    end_if_asked()
     targets = {t: FOLDERS[p].suffix for p in platforms for t in FOLDERS[p].targets.values()}
+    interrupted = threading.Event()
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         jobs = {
-            target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra, files)
+            target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra, files, interrupted)
             for target, suffix in targets.items()
         }
         try:
             done = {target: job.result() for target, job in jobs.items()}
         except KeyboardInterrupt:
+            interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for process in tuple(_running):
                 _kill(process)
@@ -265,7 +270,14 @@ def compile_fmu(
 
 
 def _compile_target(
-    sources: Path, name: str, target: str, suffix: str, compiler: Compiler, extra: Sequence[str], files: Sequence[str]
+    sources: Path,
+    name: str,
+    target: str,
+    suffix: str,
+    compiler: Compiler,
+    extra: Sequence[str],
+    files: Sequence[str],
+    interrupted: threading.Event,
 ) -> bytes:
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         library = Path(folder) / f"{name}{suffix}"  # its name is part of the bytes on Windows and macOS
@@ -281,15 +293,15 @@ def _compile_target(
             rest = [*(name for name in files if not _KEPT.fullmatch(name)), *map(str, objects)]
             run_compiler(compiler, [*flags, *linked, *rest, *libraries, "-o", str(library)], sources)
 
-        objects = _objects_apart(sources, files, compiler, flags, Path(folder))
+        objects = _objects_apart(sources, files, compiler, flags, Path(folder), interrupted)
         try:
             link(objects)
         except ToolError as error:
-            if _FAULT_IN_SOURCE.search(str(error)):
+            if _FAULT_IN_SOURCE.search(str(error)) or interrupted.is_set():
                 raise
             for damaged in objects:
                 discard(damaged)  # a crash of the machine may have damaged it
-            link(_objects_apart(sources, files, compiler, flags, Path(folder)))
+            link(_objects_apart(sources, files, compiler, flags, Path(folder), interrupted))
         return library.read_bytes()
 
 
@@ -308,7 +320,12 @@ _OF_LAYER = ("-Xclang", "-O1", "-finline-hint-functions", "-fno-vectorize")
 
 
 def _objects_apart(
-    sources: Path, files: Sequence[str], compiler: Compiler, flags: Sequence[str], folder: Path
+    sources: Path,
+    files: Sequence[str],
+    compiler: Compiler,
+    flags: Sequence[str],
+    folder: Path,
+    interrupted: threading.Event,
 ) -> list[Path]:
     """The objects of these files and of freestanding.c, from the cache, or compiled side by side."""
 
@@ -317,6 +334,8 @@ def _objects_apart(
         given = [*flags, *(_OF_LAYER if is_layer and compiler.cross and "-O0" not in flags else ())]
 
         def make(made: Path) -> None:
+            if interrupted.is_set():
+                raise ToolError("the build was interrupted")
             run_compiler(compiler, [*given, "-c", str(source), "-o", str(made)], sources, folder / "zig")
 
         return kept_object(source.stem, (compiler.command, compiler.version, given), {**headers, **read}, folder, make)

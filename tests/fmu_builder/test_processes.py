@@ -11,7 +11,7 @@ import pytest
 
 from fmu_builder import processes
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, ToolError
-from fmu_builder.processes import in_processes
+from fmu_builder.processes import end_if_asked, in_processes
 
 
 def double(x: int) -> int:
@@ -93,6 +93,23 @@ def test_a_failure_ends_the_jobs_that_run_and_lets_them_clean_up(tmp_path: Path)
         in_processes(run_one, jobs, lambda result: None, lambda name: name, most=2)
     assert time.monotonic() - begin < 30.0
     assert (tmp_path / "long.ended").exists()
+
+
+def swallow_one(folder: Path, name: str) -> str:
+    """As `run_one`, with a library that catches all in the way."""
+    try:
+        run_one(folder, name)
+    except KeyboardInterrupt:
+        end_if_asked()
+    (folder / f"{name}.went_on").touch()
+    return name
+
+
+def test_a_job_whose_interrupt_was_swallowed_ends_where_it_asks(tmp_path: Path) -> None:
+    jobs = {name: (tmp_path, name) for name in ("long", "failing")}
+    with pytest.raises(ZeroDivisionError, match="failing"):
+        in_processes(swallow_one, jobs, lambda result: None, lambda name: name, most=2)
+    assert (tmp_path / "long.ended").exists() and not (tmp_path / "long.went_on").exists()
 
 
 @pytest.mark.parametrize("kind", [InputError, ToolError, SlaveError])

@@ -14,16 +14,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import fmpy
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.export import compilers
 from fmu_builder.export.binaries import merge_universal
 from fmu_builder.export.cache import cache_folder, discard, locked, used
 from fmu_builder.export.objects import included, kept_object
@@ -248,20 +248,20 @@ def compile_fmu(
     `compiler` must be able to reach the platforms.  Raises ToolError with the compiler's own messages."""
     end_if_asked()
     targets = {t: FOLDERS[p].suffix for p in platforms for t in FOLDERS[p].targets.values()}
-    interrupted = threading.Event()
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         jobs = {
-            target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra, files, interrupted)
+            target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra, files)
             for target, suffix in targets.items()
         }
         try:
             done = {target: job.result() for target, job in jobs.items()}
         except KeyboardInterrupt:
-            interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in tuple(_running):
-                _kill(process)
+            compilers.end_all()
             raise
+        finally:
+            pool.shutdown()
+            compilers.begin()
     libraries = {}
     for platform in platforms:
         slices = {machine: done[target] for machine, target in FOLDERS[platform].targets.items()}
@@ -270,14 +270,7 @@ def compile_fmu(
 
 
 def _compile_target(
-    sources: Path,
-    name: str,
-    target: str,
-    suffix: str,
-    compiler: Compiler,
-    extra: Sequence[str],
-    files: Sequence[str],
-    interrupted: threading.Event,
+    sources: Path, name: str, target: str, suffix: str, compiler: Compiler, extra: Sequence[str], files: Sequence[str]
 ) -> bytes:
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         library = Path(folder) / f"{name}{suffix}"  # its name is part of the bytes on Windows and macOS
@@ -293,15 +286,15 @@ def _compile_target(
             rest = [*(name for name in files if not _KEPT.fullmatch(name)), *map(str, objects)]
             run_compiler(compiler, [*flags, *linked, *rest, *libraries, "-o", str(library)], sources)
 
-        objects = _objects_apart(sources, files, compiler, flags, Path(folder), interrupted)
+        objects = _objects_apart(sources, files, compiler, flags, Path(folder))
         try:
             link(objects)
         except ToolError as error:
-            if _FAULT_IN_SOURCE.search(str(error)) or interrupted.is_set():
+            if _FAULT_IN_SOURCE.search(str(error)) or compilers.are_ended():
                 raise
             for damaged in objects:
                 discard(damaged)  # a crash of the machine may have damaged it
-            link(_objects_apart(sources, files, compiler, flags, Path(folder), interrupted))
+            link(_objects_apart(sources, files, compiler, flags, Path(folder)))
         return library.read_bytes()
 
 
@@ -320,12 +313,7 @@ _OF_LAYER = ("-Xclang", "-O1", "-finline-hint-functions", "-fno-vectorize")
 
 
 def _objects_apart(
-    sources: Path,
-    files: Sequence[str],
-    compiler: Compiler,
-    flags: Sequence[str],
-    folder: Path,
-    interrupted: threading.Event,
+    sources: Path, files: Sequence[str], compiler: Compiler, flags: Sequence[str], folder: Path
 ) -> list[Path]:
     """The objects of these files and of freestanding.c, from the cache, or compiled side by side."""
 
@@ -334,8 +322,6 @@ def _objects_apart(
         given = [*flags, *(_OF_LAYER if is_layer and compiler.cross and "-O0" not in flags else ())]
 
         def make(made: Path) -> None:
-            if interrupted.is_set():
-                raise ToolError("the build was interrupted")
             run_compiler(compiler, [*given, "-c", str(source), "-o", str(made)], sources, folder / "zig")
 
         return kept_object(source.stem, (compiler.command, compiler.version, given), {**headers, **read}, folder, make)
@@ -455,7 +441,7 @@ def run_compiler(
     cache = used(cache_folder() / "zig")
     objects = objects if objects is not None else used(_objects(folder))
     done = _run(compiler, arguments, folder, cache, objects)
-    stopped = done.returncode == -_KILL
+    stopped = done.returncode == -compilers.KILL
     if done.returncode != 0 and not stopped and compiler.cross and not _FAULT_IN_SOURCE.search(done.stderr):
         # A damaged or contested cache must not stop a build; one that did is not used again.
         with tempfile.TemporaryDirectory(prefix="fmu-builder-zig-") as fresh:
@@ -480,40 +466,5 @@ def _objects(folder: Path | None) -> Path:
 def _run(
     compiler: Compiler, arguments: Sequence[str], folder: Path | None, cache: Path, objects: Path
 ) -> subprocess.CompletedProcess[str]:
-    try:
-        process = subprocess.Popen(
-            [*compiler.command, *arguments],
-            cwd=folder,
-            env=os.environ | {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,  # a group of its own, so that its children can be ended with it
-        )
-    except OSError as error:
-        raise ToolError(f"{compiler.command[0]} cannot be started: {error.strerror}") from error
-    with process:
-        _running.add(process)
-        try:
-            output, errors = process.communicate()
-        except BaseException:
-            _kill(process)
-            raise
-        finally:
-            _running.discard(process)
-    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
-
-
-_KILL = 9  # the number of SIGKILL, which Windows does not have
-_running: set[subprocess.Popen[str]] = set()  # compilers, of all threads
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    """End a compiler and all processes it has started, at once."""
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, _KILL)
+    caches = {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)}
+    return compilers.run_process([*compiler.command, *arguments], folder, caches)

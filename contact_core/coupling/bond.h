@@ -339,16 +339,21 @@ CC_API int cc_bond_is_explained(const CcBond *c, int lag)
     return cc_model_is_sane(m, lag) && m->learned > CC_BOND_MODEL_FEW && m->lag[lag].error < m->free;
 }
 
+/* 1 if the slope of the fit explains more than a share of the squares of what is seen. */
+CC_API int cc_bond_explains(const double fit[3], double share)
+{
+    return fit[1] > 0.0 && fit[1] * fit[1] > share * fit[0] * fit[2];
+}
+
 /* Find out whether the motion refutes the W that is given. */
 CC_API void cc_bond_refute(CcBond *c, const CcBondOptions *o)
 {
     int lag = cc_lag(c->lag);
     const double *fit = c->fits[lag];
     double share = c->learned > CC_BOND_EARLY ? CC_BOND_SURELY : 1.0 - CC_BOND_SURE_EARLY;
-    int explains = fit[1] > 0.0 && fit[1] * fit[1] > share * fit[0] * fit[2];
     double W = cc_bond_is_explained(c, lag) ? cc_model_admittance(&c->model, lag) : cc_bond_admittance(fit[1], fit[0]);
     double matters = cc_abs(W - c->W) * (o->k * c->H * c->H + o->d * c->H);
-    c->refuted = explains && c->learned >= CC_BOND_FIRST && matters > CC_BOND_REFUTES;
+    c->refuted = cc_bond_explains(fit, share) && c->learned >= CC_BOND_FIRST && matters > CC_BOND_REFUTES;
 }
 
 /* Learn lag and W from the interval that ended with the acceleration y. */
@@ -462,9 +467,8 @@ CC_API int cc_bond_is_literal(const CcBond *c, const CcBondOptions *o)
  * others, or of a body that they hold at rest, a fit has some slope as well. */
 CC_API int cc_bond_shows_admittance(const CcBond *c, const CcBondOptions *o)
 {
-    const double *fit = c->fits[cc_lag(c->lag)];
     double share = c->learned > CC_BOND_EARLY ? CC_BOND_BY_CHANCE : CC_BOND_SURELY;
-    int explains = fit[1] > 0.0 && fit[1] * fit[1] > share * fit[0] * fit[2];
+    int explains = cc_bond_explains(c->fits[cc_lag(c->lag)], share);
     return o->given.inertia > 0.0 || cc_bond_is_modelled(c, o) || explains;
 }
 

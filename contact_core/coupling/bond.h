@@ -53,6 +53,7 @@
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
 #define CC_BOND_FAILS 1e-4        /* of the squares: a given lag that leaves less is not contradicted */
 #define CC_BOND_DOUBTS 30.0       /* samples of the model in which a lag that is given is compared with the others */
+#define CC_BOND_MOST_GIVEN 1e5    /* W (k H^2 + d H) with a W that is given */
 #define CC_BOND_REFUTES 0.1       /* |W_seen - W| (k H^2 + d H) of a given W that is wrong */
 #define CC_BOND_FEW 3.0           /* samples that are learned, before a spring uses a W of more than omega H = 1 */
 #define CC_BOND_MOST_UNANSWERED 4.0 /* samples without an answer, after which the partners are driven or very heavy */
@@ -442,9 +443,19 @@ CC_API void cc_bond_keep(CcBond *c, const double f[3], double size, double H)
     c->begun = 1.0;
 }
 
+/* A W that is given and answers long before the step H ends is none: the force by it is so small that no motion shows
+ * that it is wrong. */
+CC_API void cc_bond_doubt(CcBond *c, const CcBondOptions *o, double H)
+{
+    int kept = c->known != 0.0 && o->given.inertia > 0.0 && c->refuted == 0.0;
+    if (kept && c->W * (o->k * H * H + o->d * H) > CC_BOND_MOST_GIVEN)
+        c->refuted = 1.0, c->known = 0.0;
+}
+
 /* W and the free acceleration a with which the interval H begins; returns the lag. */
 CC_API int cc_bond_begin(CcBond *c, const CcBondOptions *o, double H)
 {
+    cc_bond_doubt(c, o, H);
     if (c->known == 0.0) { /* a spring that asks gives a smooth force */
         int none = !cc_bond_identifies(c, o) || c->unanswered > CC_BOND_MOST_UNANSWERED
                    || cc_bond_is_probing(c, o);

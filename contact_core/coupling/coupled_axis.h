@@ -176,6 +176,7 @@ CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *plac
     c->by_place = place != 0;
     if (c->bond.begun == 0.0) {
         c->bond.H = H;
+        cc_bond_doubt(&c->bond, o, H);
         c->stirred = v != c->v;
         if (!cc_axis_has_moved(c, o, place, v, H))
             return 0;

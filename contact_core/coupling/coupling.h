@@ -57,6 +57,7 @@ typedef struct {
 #define CC_MOST_OWED 2.0        /* and of that energy where others act */
 #define CC_PRESSED 0.25         /* of U: what stands for the work of others in compression */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
+#define CC_MOST_GIVEN 1e6       /* (omega H)^2 with a W that is given: above, a contact lasts 1/300 of a step */
 #define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
@@ -350,6 +351,14 @@ CC_API void cc_coupling_units(CcPartner *p, const CcPortLaw *law, double x, doub
     cc_model_in_units(&p->model, cc_model_unit(touch, law->energy(law->data, touch), H));
 }
 
+/* A W that is given and answers a force long before the step ends is none: the force by it is so small that no motion
+ * shows that it is wrong.  U: energy of the law at the depth `touch`, J; T: s. */
+CC_API void cc_coupling_doubt(CcPartner *p, const CcCouplingOptions *o, double touch, double U, double T)
+{
+    if (o->inertia > 0.0 && p->refuted == 0.0 && 2.0 * U * p->W[2][2] * T * T > CC_MOST_GIVEN * touch * touch)
+        p->refuted = 1.0, p->known = 0.0;
+}
+
 /* The interval that begins at the sample r, v: state, free acceleration, admittance; guesses W while it is unknown. */
 CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
                                     const double v[3], double H)
@@ -359,10 +368,13 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         p->H = H;
     CcInterval at = {.x = cc_coupling_depth(p, r, v), .w = -v[2], .u = {v[0], v[1]}, .H = H,
                      .z = {c->z[0], c->z[1]}, .slips = c->slips};
-    if (p->known == 0.0 && p->unanswered <= CC_MOST_UNANSWERED && !o->straight && cc_identifies(p, o)) {
-        double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
-        double T = H > p->longest ? H : p->longest; /* W is no matter of H: a step that tends to 0 gives the law */
-        if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
+    double touch = at.x + (p->lag + 1.0) * H * at.w;
+    double T = H > p->longest ? H : p->longest; /* W is no matter of H: a step that tends to 0 gives the law */
+    int guesses = p->unanswered <= CC_MOST_UNANSWERED && !o->straight;
+    if (guesses && touch > 0.0 && (p->known == 0.0 || (o->inertia > 0.0 && p->refuted == 0.0))) {
+        double U = law->energy(law->data, touch);
+        cc_coupling_doubt(p, o, touch, U, T);
+        if (p->known == 0.0 && cc_identifies(p, o) && U > 0.0) /* 0 where the law has no force yet, or none */
             cc_guess_admittance(p->W, cc_first_guess(o) * touch * touch / (2.0 * U * T * T));
     }
     if (p->known == 0.0 && p->begun != 0.0) { /* a of the W with which the force is found, not of an earlier guess */

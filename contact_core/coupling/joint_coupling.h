@@ -126,13 +126,12 @@ CC_API double cc_joint_stiffness(int n, const CcCoupling c[], const CcPortLaw *l
     return k;
 }
 
-/* Begin to learn a mobility that was kept as given, from the intervals that refuted it. */
-CC_API void cc_learn_anew(CcMobility *m, int n, CcCoupling c[], int lag, const double Y[6], double least)
+/* A mobility that was given is refuted. */
+CC_API void cc_forget_mobility(CcMobility *m, int n, CcCoupling c[])
 {
     for (int i = 0; i < n; i++)
         c[i].partner.refuted = 1.0;
     m->known = m->others = m->open[0] = m->open[1] = 0.0;
-    cc_find_mobility(m, lag, Y, 0, 1, least);
 }
 
 /* Steps 1 to 3 for the interval H that ended with the twist V. */
@@ -180,8 +179,10 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         m->known *= !identifies, m->others = m->open[0] = m->open[1] = 0.0;
     if (identifies)
         cc_find_mobility(m, better, free, quiet, changed, least);
-    else if (!quiet && cc_is_mobility_refuted(m, better, cc_joint_stiffness(n, c, law) * H * H))
-        cc_learn_anew(m, n, c, better, free, least);
+    else if (!quiet && cc_is_mobility_refuted(m, better, cc_joint_stiffness(n, c, law) * H * H)) {
+        cc_forget_mobility(m, n, c);
+        cc_find_mobility(m, better, free, 0, 1, least);
+    }
     if (seen.compared) {
         cc_account(m, better, free, least, left);
         int anew = m->count > CC_FLIGHT_SECANTS && !quiet && cc_oppose_flight(&m->flight, left, seen.q);
@@ -392,6 +393,11 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     cc_joint_ahead(m, cc_lag(c[0].partner.lag), V, H, given, change);
     for (int i = 0; i < n; i++)
         port[i].at = cc_coupling_begin(c + i, law, o, port[i].r, port[i].v, H);
+    int doubted = 0;
+    for (int i = 0; i < n && m->known != 0.0; i++)
+        doubted |= c[i].partner.known == 0.0;
+    if (doubted)
+        cc_forget_mobility(m, n, c);
     if (m->begun == 0.0)
         cc_joint_balanced(m, n, c, port);
     for (int i = 0; i < n; i++) {

@@ -380,11 +380,12 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
                       "hold while it does (coupling.fallback)", i + 1, -port->v[2]);
         if (c->partner.overruled != 0.0 && cc_is_first(&e->warned.order))
             cc_warn_of_order(host, "contact", c->partner.lag);
-        if (c->partner.refuted != 0.0 && cc_is_first(&e->warned.mass))
+        if (c->partner.refuted != 0.0 && c->partner.known == 1.0 && cc_is_first(&e->warned.mass))
             cc_report(host, CC_WARNING, "contact",
-                      "coupling.m_eff = %g kg is given and coupling.identify = false, but the bodies answer otherwise, "
-                      "with %.3g kg at point %d, and with these steps that matters; what the motion shows is used. "
-                      "Leave coupling.identify = true", options->inertia, 1.0 / c->partner.W[2][2], i + 1);
+                      "coupling.m_eff = %g kg is given%s, but the bodies answer otherwise, with %.3g kg at point %d, "
+                      "and with these steps that matters; what the motion shows is used. Set coupling.m_eff = 0%s",
+                      options->inertia, options->identify ? "" : " and coupling.identify = false",
+                      1.0 / c->partner.W[2][2], i + 1, options->identify ? "" : " and coupling.identify = true");
         warn_of_limits(e, host, i, law, step, e->mass_was_known[i] != 0.0);
         end_at_edge(e, i, R, step);
         if (e->moving > 0.0)

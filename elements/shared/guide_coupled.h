@@ -283,11 +283,11 @@ static int sample(Element *e, CcHost *host, double step)
         if (p->bond.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, &none);
         int was_mismatched = cc_is_mismatched(&p->bond.rule);
-        int settled = p->bond.settled != 0.0, refuted = p->bond.refuted != 0.0;
+        int settled = p->bond.settled != 0.0, corrected = cc_is_corrected(&p->bond);
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
         e->energy.switched -= p->jumped;
         cc_tell_order(host, "guide", &p->bond, &options.bond, settled, k);
-        cc_tell_inertia(host, "guide", "coupling.m_eff", &p->bond, &options.bond, refuted);
+        cc_tell_inertia(host, "guide", "coupling.m_eff", &p->bond, &options.bond, corrected);
         if (cc_is_mismatched(&p->bond.rule)) {
             CcPointForce literal;
             guide_literal(e, &g, &literal);

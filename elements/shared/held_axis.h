@@ -79,12 +79,12 @@ static int law_acts(Element *e, CcHost *host, const CcBondOptions *options, cons
     CcAxis *c = partner_of(e);
     CcLedger ledger = c->bond.ledger;
     int acted = e->repeating > 0.0 || e->moving > 0.0, settled = c->bond.settled != 0.0;
-    int refuted = c->bond.refuted != 0.0;
+    int corrected = cc_is_corrected(&c->bond);
     int acts = cc_law_acts(host, "coupling", options->given.straight, &e->repeating, &e->moving);
     if (!acted || !acts)
         cc_axis_observe(c, options, place, rate, step);
     cc_tell_order(host, "coupling", &c->bond, options, settled, options->k);
-    cc_tell_inertia(host, "coupling", "coupling." HELD_NAME(INERTIA), &c->bond, options, refuted);
+    cc_tell_inertia(host, "coupling", "coupling." HELD_NAME(INERTIA), &c->bond, options, corrected);
     if (acted) { /* the integrals of the powers have its energies */
         c->bond.ledger = ledger;
         c->place = c->x = place ? c->place : x;

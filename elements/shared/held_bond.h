@@ -29,11 +29,14 @@ static void show_partner(Element *e, const CcBond *c, const CcBondOptions *o, do
 #endif
 }
 
-/* A W that is given, if the interval that ended has refuted it; inertia: name of the parameter of 1/W. */
+/* 1 once another W was found than one that is given. */
+CC_API int cc_is_corrected(const CcBond *c) { return c->refuted != 0.0 && c->known == 1.0; }
+
+/* A W that is given, if the interval that ended has shown another one; inertia: name of the parameter of 1/W. */
 CC_API void cc_tell_inertia(CcHost *host, const char *category, const char *inertia, const CcBond *c,
-                            const CcBondOptions *o, int was_refuted)
+                            const CcBondOptions *o, int was_corrected)
 {
-    if (was_refuted || c->refuted == 0.0)
+    if (was_corrected || !cc_is_corrected(c))
         return;
     cc_report(host, CC_WARNING, category,
               "%s = %g is given%s, but the bodies answer with %.3g, and with these steps that matters; what the motion "

@@ -331,6 +331,22 @@ def test_a_mass_that_is_kept_as_given_and_refuted_by_the_motion_is_not_used(
 
 @ORDERS
 @pytest.mark.parametrize("points", [1, 4])
+@pytest.mark.parametrize("m_eff", [1e-9, 1e-30, 1e-300])
+@pytest.mark.parametrize("identify", [0.0, 1.0])
+def test_a_mass_that_a_contact_throws_away_at_once_is_not_used(
+    floor: Fmu, four: Fmu, master: str, order: int, points: int, m_eff: float, identify: float
+) -> None:
+    """The force by it is so small that 1 kg falls through the floor, and nothing shows that the mass is wrong."""
+    names = ["point"] if points == 1 else [f"point[{i}]" for i in range(1, 5)]
+    values = {"coupling__identify": identify, "coupling__m_eff": m_eff}
+    for N in (16, 6.3):
+        mass = Mass(floor if points == 1 else four, N, 0.2, master, order, names, **values)
+        assert mass.bounce() == pytest.approx(1, abs=0.02)
+        assert sum("is given" in text for text in mass.contact.told) == 1
+
+
+@ORDERS
+@pytest.mark.parametrize("points", [1, 4])
 def test_a_right_mass_is_kept_as_given(floor: Fmu, four: Fmu, master: str, order: int, points: int) -> None:
     names = ["point"] if points == 1 else [f"point[{i}]" for i in range(1, 5)]
     m_eff = 1.0 if points == 1 else 1.0 / (1.0 + 3.0)  # the body turns as well: ROTATION_GUESS in mobility.h

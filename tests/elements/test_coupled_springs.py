@@ -167,6 +167,23 @@ def test_a_given_mass_that_the_motion_refutes_is_not_used(
 
 
 @MASTERS
+@pytest.mark.parametrize("identify", [True, False])
+@pytest.mark.parametrize("order_is_given", [True, False])
+@pytest.mark.parametrize("share", [1e-7, 1e-10, 1e-300])
+def test_a_mass_that_a_spring_throws_away_at_once_is_not_used(
+    mass: Fmu, spring: Fmu, master: str, identify: bool, order_is_given: bool, share: float
+) -> None:
+    """The force by it is so small that nothing shows that it is wrong: the energy would grow by 1,000."""
+    order = (PARALLEL if master == JACOBI else SEQUENTIAL) if order_is_given else UNKNOWN
+    for N in (6.3, 3.5):
+        values = {"coupling__order": order, "coupling__identify": identify}
+        right = energy(swing(mass, spring, master, N, **values))
+        pair = swing(mass, spring, master, N, **values, coupling__m_eff=share * M)
+        assert energy(pair) == pytest.approx(right, abs=0.05)
+        assert sum("is given" in text for text in pair.element.told) == 1
+
+
+@MASTERS
 def test_of_a_right_mass_nothing_is_told(mass: Fmu, spring: Fmu, master: str) -> None:
     for N in (16, 6.3, 3.5):
         for identify in (True, False):
@@ -182,7 +199,7 @@ def test_a_damper_does_not_use_a_given_inertia_that_the_motion_refutes(
 ) -> None:
     """It would not brake: under Jacobi the speed of a light one would grow."""
     order = PARALLEL if master == JACOBI else SEQUENTIAL
-    for share in (0.2, 5.0):
+    for share in (1e-10, 1e-6, 0.2, 5.0):
         values = {"coupling.J_eff": 0.1 * share, "coupling.identify": identify, "coupling.order": order, "r.w": 3.0}
         pair = Pair(Running(inertia, {"J": 0.1, "w0": 3.0}), Running(damper, values), master, ("w",), "t")
         for _ in range(math.ceil(30 / z)):

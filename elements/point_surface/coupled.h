@@ -75,8 +75,8 @@ static int is_usable(const Element *e, int i)
 }
 
 /* One point or several: start_joint, answer_ports, cut_wrench, repeat_wrench, trust_of.  By the surface: find_axes,
- * sample_velocity, turn_force.  By the friction: set_friction, advance_friction, energy_of_bristle,
- * made_by_friction, literal_force, hold_side. */
+ * sample_velocity, turn_force.  By the friction: set_friction, remember_friction, advance_friction,
+ * energy_of_bristle, made_by_friction, literal_force, hold_side. */
 #include JOINT_FILE
 #if SURFACE_FLAT
 #include "coupled_flat.h"
@@ -613,6 +613,7 @@ static int sample(Element *e, CcHost *host, double step)
                 book_first_interval(e, i, &law, step);
         changed = sample_coupled(e, host, R, &law, &options, step);
     }
+    remember_friction(e);
     for (int i = 0; i < POINTS; i++) {
         show_coupling(e, i, &law);
         show_slopes(e, i, &law);
@@ -693,6 +694,7 @@ static void start_samples(Element *e)
     double R[3][3];
     cc_rotation(e->surface.q, R);
     start_coupling(e);
+    remember_friction(e);
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);
         const CcPort *port = port_of(e, i);

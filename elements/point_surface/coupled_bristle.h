@@ -10,6 +10,10 @@ static void set_friction(const Element *e, CcPortLaw *port)
     port->limit = port_limit;
 }
 
+static void remember_limit(Element *e) { (void)e; }
+
+static void limit_before(const Element *e, CcPortLaw *law) { (void)e, (void)law; }
+
 #else
 
 static void set_friction(const Element *e, CcPortLaw *port)
@@ -18,15 +22,36 @@ static void set_friction(const Element *e, CcPortLaw *port)
     port->K_fr = e->K_fr;
 }
 
+static void remember_limit(Element *e) { e->sampled_K_fr = e->K_fr; }
+
+static void limit_before(const Element *e, CcPortLaw *law) { law->K_fr = e->sampled_K_fr; }
+
 #endif
+
+/* The law of the sample is that of the interval to come. */
+static void remember_friction(Element *e)
+{
+    e->sampled_c_B = e->c_B;
+    remember_limit(e);
+}
+
+/* The law of the interval before the sample: a parameter may have changed since. */
+static CcPortLaw friction_before(const Element *e, const CcPortLaw *law)
+{
+    CcPortLaw before = *law;
+    before.c_B = e->sampled_c_B;
+    limit_before(e, &before);
+    return before;
+}
 
 static double energy_of_bristle(const Element *e, int i) { return bristle_energy(e, i, e->k_B); }
 
 /* What the interval before the sample was to the bristle of point i: the way s of the point along the surface, and the
  * deflection before and after.  `first`: length of an interval before the first sample, on which the force of the start
  * acted, s; 0 if there was none. */
-static void advance_friction(Element *e, int i, const CcPortLaw *law, double first)
+static void advance_friction(Element *e, int i, const CcPortLaw *now, double first)
 {
+    const CcPortLaw before = friction_before(e, now), *law = &before;
     const CcPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
     const CcPartner *p = &c->partner;
@@ -59,7 +84,7 @@ static void advance_friction(Element *e, int i, const CcPortLaw *law, double fir
 static inline double made_by_friction(const Element *e, int i, const CcPortLaw *law, double rubbed, double *lost)
 {
     const double *s = e->bristle_way[i], *z_0 = e->bristle_before[i], *z = ((const CcCoupling *)e->partner[i])->z;
-    double H = ((const CcPort *)e->port[i])->H, K = cc_bristle_stiffness(law->k_B, law->c_B, H), stored = 0.0;
+    double H = ((const CcPort *)e->port[i])->H, K = cc_bristle_stiffness(law->k_B, e->sampled_c_B, H), stored = 0.0;
     *lost = 0.0;
     for (int j = 0; j < 2; j++) {
         double change = z[j] - z_0[j], F = law->k_B * z_0[j] + K * change;

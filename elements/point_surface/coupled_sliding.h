@@ -12,6 +12,8 @@ static void set_friction(const Element *e, CcPortLaw *port) { port->K_fr = e->K_
 
 #endif
 
+static inline void remember_friction(Element *e) { (void)e; }
+
 static inline void advance_friction(Element *e, int i, const CcPortLaw *law, double first)
 {
     (void)e, (void)i, (void)law, (void)first;

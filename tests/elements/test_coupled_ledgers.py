@@ -155,6 +155,30 @@ def test_laws_that_change_in_a_contact_leave_no_gap(
     block.assert_closed()
 
 
+@pytest.mark.parametrize(("master", "order"), [(JACOBI, PARALLEL), (GAUSS_SEIDEL, SEQUENTIAL)])
+@pytest.mark.parametrize("change", [{"K_fr": 0.1}, {"K_fr": 0.9}, {"c_B": 10.0}, {"c_B": 1e3}, {"k_B": 3e5}])
+def test_friction_that_changes_while_the_tip_slips_makes_no_energy_in_the_interval_before(
+    floors: dict[str, Fmu], master: str, order: int, change: dict[str, float]
+) -> None:
+    """Of a body that is known nothing is made along the surface.  A force that acts one interval late is that of the
+    K_fr before for an interval more: it makes the friction of that interval by the difference, and less where the tip
+    of the bristle sticks first."""
+    known = {"coupling.m_eff": 1.0, "coupling.identify": 0.0, "C_r": 1.0}
+    block = Block(floors["bristle"], 1, master, order, **known)
+    block.run(6)
+    block.contact.set(change)
+    late = 0.0
+    for k in range(20):
+        N, v = float(block.contact.vector("point.f")[2]), block.v[0]
+        block.step()
+        if k == 0 and master == JACOBI:
+            late = (change.get("K_fr", 0.3) - 0.3) * N * H * 0.5 * (v + block.v[0])
+    block.see()
+    made = block.contact["coupling.energy[1]"]
+    assert 0.1 * late < made < late if late > 0.0 else made == pytest.approx(late, abs=1e-12)
+    block.assert_closed()
+
+
 @ORDERS
 @pytest.mark.parametrize("kind", FLOORS)
 @pytest.mark.parametrize("repeats", [False, True])

@@ -213,7 +213,7 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     }
     CC_UNROLL for (int i = 0; i < 3; i++)
         p->y[i] = seen.y[i];
-    p->jumped = 0.0;
+    p->jumped = 0.0, p->compared = 1.0;
     return seen.quiet;
 }
 

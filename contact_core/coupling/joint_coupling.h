@@ -212,6 +212,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
             cc_coupling_book(c + i, law, port[i].r, port[i].v, port[i].usable == 0.0 || c[i].off != 0.0, quiet);
         for (int k = 0; k < 3; k++)
             y[k] = p->y[k] = p->a[k];
+        p->compared = p->begun;
         if (m->known != 0.0) {
             cc_admittance_at(&port[i].place, m->B, p->W);
             cc_motion_at(&port[i].place, pushed, by);

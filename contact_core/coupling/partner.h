@@ -15,6 +15,7 @@
  * Model           where it is used y_n is predicted by it, and W_nn is its b_0 while N changes
  * Admittance      W, 1/kg, y = a + W f: by least squares of secants of f and y (admittance.h), from an anchor that
  *                 moves when there is something to learn.
+ * First answers   that only bodies of (omega H)^2 > 4 would give show no lag: others move the body
  * Steady          where N has not changed by a twentieth of its largest for twenty samples others alone move the point
  *                 along the normal: lag and W_nn stay as they are.
  * Kept            a W that is given and not to be learned is refuted where another one leaves less than 1/1000 of what
@@ -61,6 +62,7 @@ typedef struct {
     double r[3], v[3], H CC_FROM(0); /* last sample: position m, velocity m/s, length of the interval before it s */
     double turn[3];            /* c of the interval that ended, m/s^2 */
     double y[3];               /* acceleration of the last interval, m/s^2 */
+    double compared CC_IN(0, 1); /* 1 after the first interval: y is one */
     double f[CC_KEPT_FORCES][3]; /* forces given, N, the newest first */
     double a[3], a_before[3];  /* free acceleration of the last interval and of the one before, m/s^2 */
     CcPositionRule rule;       /* along the normal */
@@ -196,11 +198,20 @@ typedef struct {
     double answer, friction_leads;       /* friction_leads > 0: friction changes more than N */
 } CcLagFits;
 
+/* 1 if the interval shows a change: there was one before it, or the body goes along with the first force of all, or with
+ * what is left of one that acted at the start.  Else others move it, and what they did before is unknown. */
+CC_API int cc_is_compared(const CcPartner *p, const CcObservation *seen)
+{
+    double f = p->f[0][2], before = p->f[1][2];
+    int along = seen->y[2] * (f - before) > 0.0 && (before == 0.0 || f < before);
+    return p->jumped == 0.0 && (p->compared != 0.0 || along);
+}
+
 /* Add what one port shows. */
 CC_API void cc_fit_lags(CcPartner *p, const CcObservation *seen, CcLagFits *fits)
 {
     double dy[3];
-    if (p->jumped != 0.0)
+    if (!cc_is_compared(p, seen))
         return;
     if (seen->quiet) {
         if (p->fits[0][2] + p->fits[0][4] + p->fits[1][4] + p->fits[2][4] != 0.0)
@@ -297,6 +308,8 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
         p->model = (CcPartnerModel){.H = p->H}; /* it begins anew, with all lags */
     } else {
         by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
+        if (!friction_leads && p->unanswered < CC_DOUBTED && !cc_model_is_plausible(&p->model, p->fits[by_fits]))
+            by_fits = now;
         p->confirmed = by_fits == now ? 0.0 : p->confirmed + 1.0;
         if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
             best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;

@@ -67,6 +67,7 @@
 #define CC_MODEL_SURE 0.05           /* remainder of another lag over that of the present one, to change it */
 #define CC_MODEL_SURE_LATE 0.01      /* likewise to L = 2 */
 #define CC_MODEL_ANEW 4.0            /* answers of a contact, with which further whitened sums begin, */
+#define CC_MODEL_LIGHTEST 4.0        /* (omega H)^2 of bodies that first answers can show */
 #define CC_MODEL_PLAIN 1e-3          /* and remainder over the present one, of which noise before is no doubt */
 #define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
 #define CC_MODEL_SAMPLES 3.0           /* samples in a row by which they do */
@@ -139,8 +140,10 @@ CC_API void cc_model_in_units(CcPartnerModel *m, double unit)
 /* Begin anew where the step H differs from the one that the model holds for. */
 CC_API void cc_model_at_step(CcPartnerModel *m, double H)
 {
-    if (!(cc_abs(H - m->H) <= CC_SAME_STEP * H))
-        *m = (CcPartnerModel){.H = H};
+    if (cc_abs(H - m->H) <= CC_SAME_STEP * H)
+        return;
+    double share = m->H > 0.0 ? m->H / H : 1.0, unit = m->unit * share * share; /* K is no matter of H */
+    *m = (CcPartnerModel){.H = H, .unit = unit > CC_MODEL_TINY && unit < CC_MODEL_HUGE ? unit : 0.0};
 }
 
 /* Rotate the row, with t on the right side, into R p = r; returns what no p explains of t. */
@@ -251,6 +254,13 @@ CC_API int cc_model_exact_lag(const CcPartnerModel *m)
     return exact && m->learned > CC_MODEL_SIZE ? best : -1;
 }
 
+/* 1 unless bodies as light as the sums of D u^2, D u D y show would be thrown off within a step or two: what others do
+ * passes for the answer to a small force. */
+CC_API int cc_model_is_plausible(const CcPartnerModel *m, const double sums[2])
+{
+    return sums[1] <= CC_MODEL_LIGHTEST * m->unit * sums[0];
+}
+
 /* The lag that the evidence is for, or `now`. */
 CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
 {
@@ -276,6 +286,8 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
         return later;
     }
     m->confirmed = better && wrong ? m->confirmed + 1.0 : 0.0;
+    if (!run && !s->late && m->contact < CC_MODEL_ANEW && !cc_model_is_plausible(m, m->lag[best].whitened))
+        m->confirmed = 0.0;
     int sure = !s->quiet && m->confirmed >= (!run ? 1.0 : s->late ? CC_MODEL_MANY_SAMPLES : CC_MODEL_SAMPLES);
     m->confirmed = sure ? 0.0 : m->confirmed;
     return sure ? best : now;

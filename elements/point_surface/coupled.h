@@ -246,6 +246,7 @@ CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, doubl
     cc_remember(c, port);
     port->H = step;
     e->was_on[i] = 1.0;
+    c->partner.compared = 1.0;
     CC_UNROLL for (int k = 0; k < 3; k++) /* what the next interval changes */
         c->partner.y[k] = (port->v[k] - c->partner.v[k]) / step;
     for (int L = 0; L < CC_LAGS; L++)
@@ -270,6 +271,7 @@ static void keep_literal(Element *e, int i, const CcPortLaw *law, const CcCoupli
         cc_coupling_learn(c, law, options, port->r, port->v, port->usable == 0.0);
     else
         c->partner.H = step;
+    cc_coupling_units(&c->partner, law, cc_coupling_depth(&c->partner, port->r, port->v), -port->v[2], step);
     cc_coupling_keep(c, port->r, port->v, f, step);
     c->off = port->usable == 0.0;
 }

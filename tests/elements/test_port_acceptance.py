@@ -138,6 +138,21 @@ def test_a_first_force_that_is_next_to_nothing_teaches_no_mass() -> None:
     assert np.all(given.errors < 0.1) and np.all(hold.errors > 0.3)
 
 
+@pytest.mark.parametrize(
+    ("seed", "family", "index", "master"),
+    [(9555, "sine", 13, JACOBI), (12321, "sine", 9, JACOBI), (31, "pendulum", 19, JACOBI), (777, "pressed", 3, JACOBI),
+     (9555, "pressed", 9, SEQUENTIAL), (4242, "pressed", 20, SEQUENTIAL), (31, "pressed", 14, SEQUENTIAL)],
+)  # fmt: skip
+def test_what_others_do_while_the_first_force_is_next_to_nothing_shows_no_order(
+    seed: int, family: str, index: int, master: str
+) -> None:
+    """Order unknown.  Of the fifteen phases some touch with the very end of a step, and some in the first step of the
+    run, of which no acceleration before is known: the bodies would be thrown off with 0.6 to 5 times their speed."""
+    system = one_system(seed, family, index)
+    found = measure(index, system, master, "auto", system.reference())
+    assert found is not None and np.max(found.errors) < 0.3
+
+
 def test_the_speed_of_a_body_that_bends_belongs_to_its_place() -> None:
     """Three samples a period of the bending: at its turn the tip stands nearly still at three samples and moves between
     them, in one of the fifteen phases."""

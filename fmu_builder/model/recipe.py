@@ -210,7 +210,8 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
             left_out = frozenset(name for name in declared.parameters if declared.is_sampled(name))
         choices |= dict.fromkeys(declared.samplers, False)
         starts = {name: value for name, value in starts.items() if not declared.is_sampled(name)}
-    structure = _computed_structure(path, module, given, table("structure"), starts, problems)
+    named = {n: v for n, v in table("structure").items() if n in sizes and not declared.structure[n].given_by}
+    structure = _computed_structure(path, module, given, named, starts, problems)
     sizes |= structure.sizes
     starts = {**structure.starts, **starts}
     choices |= structure.choices
@@ -270,7 +271,7 @@ def _computed_structure(
     structure: Structure = module.structure(tables, reader)
     problems += reader.problems
     for name in structure.sizes.keys() & sizes.keys():
-        lists = ", ".join(f"[[{one}]]" for one in getattr(module, "LISTS", ()))
+        lists = ", ".join(f"[[{one}]]" for one in getattr(module, "LISTS", ())) or "other tables"
         problems.append(Problem(f"{path}: [structure] {name}", f"this size follows from {lists}: remove it"))
     problems += _given_twice(path, structure.starts, starts)
     return structure

@@ -112,6 +112,11 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     assert "no point lies on body 2" in text
 
 
+def test_a_size_that_the_line_gives_is_refused_once(tmp_path: Path) -> None:
+    (text,) = faults(tmp_path, "points = [[0,0,0], [1,0,0]]\n[structure]\nbodies = 3")
+    assert text == "[structure] bodies: is given by [line] body: remove it here"
+
+
 def test_colour_and_visibility_are_checked_and_go_to_the_annotations(tmp_path: Path) -> None:
     path = tmp_path / "Guide.toml"
     text = 'element = "point_line_1"\n[line]\npoints = [[0,0,0], [1,0,0]]\n[drawing]\n'

@@ -304,7 +304,11 @@ class Reader:
                 for row in given
             ]
         else:
-            self.problem(name, key, f"must be a list of points of {len(units)} quantities, or the name of a CSV file")
+            rows = given if isinstance(given, list) else []
+            wrong = [i for i, row in enumerate(rows) if not (isinstance(row, list) and len(row) == len(units))]
+            what = f"must be a list of points of {len(units)} quantities, or the name of a CSV file"
+            found = f"point {wrong[0] + 1} is {rows[wrong[0]]!r}" if wrong else f"it is {given!r}"
+            self.problem(name, key, f"{what}; {found}")
             points = []
         return points if len(self.problems) == before else []
 

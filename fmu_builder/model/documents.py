@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.files import staged, texts_as_files
+from fmu_builder.files import staged, texts_as_files, written
 from fmu_builder.model.assembly_format import Defaults, Expose
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import camel_case
@@ -73,11 +73,13 @@ class Document(TableModel):
     def save(self, folder: Path | str = ".") -> Path:
         """Write NAME.toml, and a file of each part that is a document, all or none; returns the path of the first.
 
-        Raises InputError where the file of a part would replace another one."""
+        Raises InputError where the file of a part would replace another one, ToolError for a folder that cannot be
+        written to."""
         texts = self._texts(Path(folder))
         _check_places(texts)
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        with staged(*texts) as files:
+        with written(Path(folder)):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        with written(next(iter(texts))), staged(*texts) as files:
             for file, text in zip(files, texts.values(), strict=True):
                 file.write_text(text, encoding="utf-8", newline="\n")
         return next(iter(texts))

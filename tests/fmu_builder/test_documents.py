@@ -31,6 +31,7 @@ from fmu_builder import (
     Revolution,
     Scenario,
     Sphere,
+    ToolError,
     api_docs,
     build,
     run,
@@ -186,6 +187,17 @@ def test_the_file_of_a_part_replaces_no_other_file_and_none_is_written_alone() -
     with pytest.raises(InputError, match=r"Recipe\(\) name: 'a/b' must be the name of a file"):
         Scenario(slaves={"a/b": Recipe(element="point_mass")}, experiment={"stop": 1, "step": 0.1}).save()
     assert [path.name for path in Path().iterdir()] == ["body.toml"]
+
+
+def test_a_folder_that_takes_no_document_is_named() -> None:
+    Path("file").write_text("")
+    for folder in ("file", "file/inner"):
+        with pytest.raises(ToolError, match=r"^file.*: cannot be written: "):
+            FLOOR.save(folder)
+    Path("Floor.toml").mkdir()
+    with pytest.raises(ToolError, match=r"^Floor.toml: cannot be written: "):
+        FLOOR.save()
+    assert sorted(path.name for path in Path().iterdir()) == ["Floor.toml", "file"]
 
 
 def test_what_no_file_can_hold_is_named() -> None:

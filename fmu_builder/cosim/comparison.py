@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -188,12 +189,16 @@ def _compare(
 # --- what is wrong with the question ---------------------------------------------------------------------------------
 
 
-def _tolerance_problems(where: str, tolerance: Tolerance) -> list[Problem]:
-    return [
-        Problem(where, f"{quantity} = {value}; must be finite and not negative")
-        for quantity, value in asdict(tolerance).items()
-        if not (math.isfinite(value) and value >= 0.0)
-    ]
+def _tolerance_problems(where: str, tolerance: object) -> list[Problem]:
+    if not isinstance(tolerance, Tolerance):
+        return [Problem(where, f"{tolerance!r} must be a Tolerance")]
+    problems = []
+    for quantity, value in asdict(tolerance).items():
+        if not isinstance(value, Real):
+            problems.append(Problem(where, f"{quantity} = {value!r}; must be a number"))
+        elif not (math.isfinite(value) and float(value) >= 0.0):
+            problems.append(Problem(where, f"{quantity} = {value}; must be finite and not negative"))
+    return problems
 
 
 def _signal_problems(
@@ -225,7 +230,7 @@ def _event_problems(trace: Trace, reference: Trace, tolerances: Mapping[str, Tol
         if name not in known:
             what = f"neither trace nor reference has such an event{did_you_mean(name, known)}"
             problems.append(Problem(where, what))
-        elif tolerance.time and event_units(name) not in ("s", ""):
+        elif isinstance(tolerance, Tolerance) and tolerance.time and event_units(name) not in ("s", ""):
             what = f"time = {tolerance.time} s, but the event is in {event_units(name)}; state absolute or relative"
             problems.append(Problem(where, what))
         problems += _tolerance_problems(where, tolerance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -250,6 +251,20 @@ def test_all_that_is_wrong_with_the_question_is_said_at_once() -> None:
         "tolerance of event 'a.tuch[1]': neither trace nor reference has such an event; did you mean 'a.touch[1]'?",
         "tolerance of event 'a.impulse[1]': time = 0.1 s, but the event is in N.s; state absolute or relative",
         "trace: covers 0.0 s to 1.0 s, reference 5.0 s to 6.0 s: no common span",
+    ]
+
+
+def test_what_is_no_tolerance_is_named() -> None:
+    time = np.array([0.0, 1.0])
+    trace = Trace(time, ("a.depth",), np.zeros((2, 1)), {"a.depth": "m"}, {"a.touch[1]": 0.5})
+    wrong: Any = 3
+    text: Any = "1 mm"
+    with pytest.raises(InputError) as caught:
+        compare(trace, trace, {"a.depth": Tolerance(absolute=text)}, wrong, {"a.touch[1]": wrong})
+    assert [str(problem) for problem in caught.value.problems] == [
+        "default tolerance: 3 must be a Tolerance",
+        "tolerance of signal 'a.depth': absolute = '1 mm'; must be a number",
+        "tolerance of event 'a.touch[1]': 3 must be a Tolerance",
     ]
 
 

@@ -144,7 +144,8 @@ class Checker:
         elif node.name in self.parameters:
             self.fault(node.place, f"'{node.name}' is a parameter of {self.inside}: write #{node.name}")
         else:
-            self._unknown(node.place, node.name, [*self.scalars, *(f"#{name}" for name in self.parameters)])
+            parameters = (f"#{name}" for name in self.parameters)
+            self._unknown(node.place, node.name, [*self.scalars, *parameters, *self.functions])
         return None
 
     def _unknown(self, place: Place, name: str, known: Sequence[str]) -> None:

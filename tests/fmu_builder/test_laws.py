@@ -270,6 +270,7 @@ def test_all_faults_of_a_text_are_told_at_once() -> None:
         ("#N*#v", "the expression has the dimension W (kg.m2.s-3), N (kg.m.s-2) is needed"),
         ("#N*w", "'w' is unknown"),
         ("fr_lin(N, v, kT1)", "'fr_lin' is unknown; did you mean 'fr_line'?"),
+        ("fr_lin", "'fr_lin' is unknown; did you mean 'fr_line'?"),
         ("", "the text ends; expected"),
     ],
 )

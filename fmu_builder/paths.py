@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import re
 import tomllib
+from collections.abc import Iterable
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -53,10 +54,11 @@ def find_element(element: str, beside: Path, where: str) -> Path:
     raise InputError(Problem(where, what + did_you_mean(element, known)))
 
 
-def find_recipe(name: str, beside: Path | None = None) -> Path:
+def find_recipe(name: str, beside: Path | None = None, cases: Iterable[str] = ()) -> Path:
     """A recipe or system by path, or by its name in the catalogue (`PointMass`, `systems/...`).
 
-    `beside` is the folder a scenario lies in: its recipes come before those of the catalogue.  Raises InputError."""
+    `beside` is the folder a scenario lies in: its recipes come before those of the catalogue.  `cases` are other names
+    that would do.  Raises InputError."""
     as_path = Path(name)
     if as_path.suffix == ".toml":
         candidate = as_path if as_path.is_absolute() or beside is None else beside / as_path
@@ -69,7 +71,7 @@ def find_recipe(name: str, beside: Path | None = None) -> Path:
         if is_file(folder / f"{name}.toml"):
             return folder / f"{name}.toml"
     known = {path.stem for folder in folders for path in folder.glob("*.toml")}
-    raise InputError(Problem(name, "there is no recipe of this name" + did_you_mean(name, known)))
+    raise InputError(Problem(name, "there is no recipe of this name" + did_you_mean(name, known.union(cases))))
 
 
 def _probes() -> Path:

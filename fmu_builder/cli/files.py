@@ -6,6 +6,7 @@ import os
 import sys
 import webbrowser
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
     from fmu_builder.model.scenario import CheckedScenario
 
 
-def find(name: str, what: str) -> Path:
-    """A recipe or scenario by file or name; `what` names the kind in the error."""
+def find(name: str, what: str, cases: Iterable[str] = ()) -> Path:
+    """A recipe or scenario by file or name; `what` names the kind in the error, `cases` are other names that would
+    do."""
     if not name or Path(name).is_dir():
         raise InputError(Problem(name or "''", f"is {'a folder' if name else 'no name'}; give {what}"))
-    return find_recipe(name)
+    return find_recipe(name, cases=cases)
 
 
 def find_scenario(name: str) -> Path:
@@ -31,10 +33,12 @@ def find_scenario(name: str) -> Path:
         return Path(name)
     from fmu_builder.cosim.validation import all_cases, own_cases  # a build needs none of the master
 
-    cases = [path for case, path in (all_cases() | own_cases()).items() if name in (case, case.partition("/")[2])]
+    known = all_cases() | own_cases()
+    cases = [path for case, path in known.items() if name in (case, case.partition("/")[2])]
     if len(cases) == 1 and not any(Path(folder, f"{name}.toml").is_file() for folder in (".", "fmus")):
         return cases[0]
-    return find(name, "a scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case")
+    what = "a scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case"
+    return find(name, what, [case.partition("/")[2] for case in known])
 
 
 def check_outputs(*targets: tuple[str, Path | None]) -> None:

@@ -678,6 +678,12 @@ def test_what_is_no_recipe_is_refused_by_name(drop: Command, tmp_path: Path, ver
     assert said in error
 
 
+def test_a_misspelt_case_is_told_the_nearest_one(drop: Command, tmp_path: Path) -> None:
+    for verb in ("run", "show", "ssp"):
+        said = refused(drop, tmp_path, 2, verb, "drop_elastc")
+        assert "there is no recipe of this name; did you mean 'drop_elastic'?" in said
+
+
 @pytest.mark.parametrize("verb", ["run", "info"])
 def test_what_is_no_fmu_is_refused_by_name(command: Command, tmp_path: Path, verb: str) -> None:
     good = foreign_fmu(tmp_path, "Spring", BODY).read_bytes()

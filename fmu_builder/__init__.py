@@ -1,4 +1,4 @@
-"""Mechanical force elements and constrained mechanisms as self-contained FMI 2.0 FMUs.
+"""Mechanical force elements and constrained mechanisms as self-contained FMI 2.0 and 3.0 FMUs.
 
     build(recipe) -> Path                 recipe -> .fmu
     run(scenario) -> Result               slaves coupled by fmpy -> trace, contacts, notes, log

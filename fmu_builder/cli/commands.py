@@ -22,7 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Mechanical force elements and constrained mechanisms as self-contained FMI 2.0 FMUs.",
+    help="Mechanical force elements and constrained mechanisms as self-contained FMI 2.0 and 3.0 FMUs.",
 )
 
 

@@ -138,14 +138,17 @@ def within(time: _Values, measured: _Values, least: float, largest: float) -> ND
 
 
 def check_overlap(time: _Values, measurement: Measurement, column: MeasuredColumn, use: NDArray[np.bool_]) -> None:
-    """Raises InputError where no measured time is in the span of the run."""
+    """Raises InputError where no measured time is in the span of the run, with each offset that is allowed."""
     if use.any():
         return
     measured = f"{column.time[0]:g} s to {column.time[-1]:g} s"
     rule = f"the run {time[0]:g} s to {time[-1]:g} s"
     bounds = measurement.offset_bounds
-    offset = f"{bounds[0]:g} s to {bounds[1]:g} s" if bounds else f"{measurement.offset:g} s"
-    what = f"covers {measured} and {rule}, with the time offset {offset}: no time in common; correct time_offset"
+    if bounds:
+        offset = f"{bounds[0]:g} s to {bounds[1]:g} s: no time in common with each of these offsets; narrow or correct"
+    else:
+        offset = f"{measurement.offset:g} s: no time in common; correct"
+    what = f"covers {measured} and {rule}, with the time offset {offset} time_offset"
     raise InputError(Problem(f"{measurement.path}: column '{column.name}'", what))
 
 

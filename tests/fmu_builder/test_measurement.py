@@ -237,6 +237,10 @@ def test_samples_outside_of_the_trace_fail_a_comparison_unless_it_is_allowed(tmp
     assert found.passed and found.left_out == 99  # 2.01 s and later
     with pytest.raises(InputError, match="no time in common; correct time_offset"):
         compare_measurement(FALL, measured(tmp_path, time + 5.0, time), Tolerance())
+    short = np.array([0.0, 0.02])  # within the trace with some of these offsets, with none of them all the time
+    wide = measured(tmp_path, short, short, time_offset={"min": "-30 ms", "max": "30 ms"})
+    with pytest.raises(InputError, match="s: no time in common with each of these offsets; narrow or"):
+        compare_measurement(FALL, wide, Tolerance())
 
 
 def test_compare_takes_a_map(tmp_path: Path) -> None:

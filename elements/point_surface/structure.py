@@ -46,12 +46,12 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
     """Check `[surface]`; returns the choice `surface`, the constants surface_<name>, SI, the limit of D_max, and where
     a point starts."""
     kind = tables["surface"].get("kind")
-    if kind not in SURFACES:
+    if not isinstance(kind, str) or kind not in SURFACES:
         read.choice(read.table("surface", SURFACES), "kind", tuple(SURFACES))
         return Structure(constants=(Constant("surface_x", ENDLESS), Constant("surface_y", ENDLESS)))
-    table = read.table("surface", SURFACES[str(kind)])
+    table = read.table("surface", SURFACES[kind])
     side = read.choice(table, "side", get_args(Side))  # which plane and disc do not have
-    surface = _READERS[str(kind)](table, read, 1.0 if side == "outside" else -1.0)
+    surface = _READERS[kind](table, read, 1.0 if side == "outside" else -1.0)
     limits = {}
     if 0.0 < surface.reach < math.inf:
         reason = "the reach of the surface: a deeper point has no single closest point"
@@ -60,7 +60,7 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
         constants=tuple(
             Constant(f"surface_{name}", values, name in surface.resources) for name, values in surface.constants.items()
         ),
-        choices={"surface": str(kind)},
+        choices={"surface": kind},
         limits=limits,
         input_starts={"point.r": surface.free},
         notes=surface.notes,

@@ -309,6 +309,8 @@ FAULTS = [
     (TORUS + "minor_radius = 0.1", "[surface] minor_radius", "0.1 m must be less than major_radius = 0.1 m"),
     (MOVED + "[[0, 0]]", "[surface] profile", "1 points, and an open profile has at least 2"),
     (MOVED + "[[0, 0], [1, 0], [1, 0], [2, 3]]", "[surface] profile", "points 2 and 3 are both (1, 0) m: remove one"),
+    ("kind = ['sphere']", "[surface] kind", "['sphere'] is none of plane, disc, sphere"),
+    ("kind = { a = 1 }", "[surface] kind", "{'a': 1} is none of plane, disc, sphere"),
     (MOVED + "[[0, 0], [1]]", "[surface] profile", "2 quantities, or the name of a CSV file; point 2 is [1]"),
     (MOVED + "3", "[surface] profile", "must be a list of points of 2 quantities, or the name of a CSV file; it is 3"),
     (MOVED + "[[0, 0], [1, '1 s']]", "[surface] profile", "'1 s' has the dimension s but m is needed"),

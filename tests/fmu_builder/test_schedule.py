@@ -148,6 +148,22 @@ def test_a_step_of_its_own_is_refused_where_forces_are_solved_for(tmp_path: Path
         load_and_check(path)
 
 
+@pytest.mark.parametrize("step", ["0", '"-1 ms"', "nan"])
+def test_a_step_of_the_experiment_that_is_none_is_told_once(tmp_path: Path, step: str) -> None:
+    gain = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    text = f"""
+        [experiment]
+        stop = "10 ms"
+        step = {step}
+        [slaves]
+        a = {{ recipe = "{gain}", step = "2 ms" }}
+        """
+    with pytest.raises(InputError) as caught:
+        load_and_check(written(tmp_path, text))
+    (problem,) = caught.value.problems
+    assert "[experiment] step" in str(problem)
+
+
 def load_and_check(path: Path) -> Master:
     return Master(load_scenario(path))
 

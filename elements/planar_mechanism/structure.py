@@ -291,7 +291,7 @@ def _equations(kind: str, profile: Profile) -> tuple[int, ...]:
 
 def _carriers(hold: Table, names: tuple[str, ...], read: Reader) -> tuple[int, int]:
     body, other = _body_of(hold, "body", names, read), _body_of(hold, "on", names, read, GROUND)
-    if body == other and body >= 0:
+    if hold.get("on") in names and hold.get("body") == hold.get("on"):
         read.problem(read.place(hold), "on", f"'{names[body]}' is held against itself: name another body")
     return body, other
 

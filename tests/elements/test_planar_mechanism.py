@@ -499,6 +499,20 @@ def test_a_faulty_recipe_is_told_with_its_repair(tmp_path: Path, old: str, new: 
     assert not any("crank, crank" in one for one in told)  # nor a name that is known
 
 
+@pytest.mark.parametrize("bodies", ['[[body]]\nname = "arm"\n', '[body]\nname = "cam"\n', ""])
+def test_a_constraint_between_bodies_that_are_not_there_is_told_of_both(tmp_path: Path, bodies: str) -> None:
+    hold = '[[constraint]]\nkind = "pin"\nbody = "follower"\non = "cam"\n'
+    path = tmp_path / "Lost.toml"
+    path.write_text(f'element = "planar_mechanism"\n{bodies}{hold}', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    told = [str(problem) for problem in caught.value.problems if "[[constraint]] 1" in str(problem)]
+    assert [one.partition("1 ")[2].partition(";")[0] for one in told] == [
+        "body: there is no body 'follower'",
+        "on: there is no body 'cam'",
+    ]
+
+
 def test_a_mechanism_without_a_body_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "None.toml"
     path.write_text('element = "planar_mechanism"\n', encoding="utf-8")

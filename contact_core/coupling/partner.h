@@ -198,8 +198,8 @@ typedef struct {
     double answer, friction_leads;       /* friction_leads > 0: friction changes more than N */
 } CcLagFits;
 
-/* 1 if the interval shows a change: there was one before it, or the body goes along with the first force of all, or with
- * what is left of one that acted at the start.  Else others move it, and what they did before is unknown. */
+/* 1 if the interval shows a change: there was one before it, or the body goes along with the first force of all, or
+ * with what is left of one that acted at the start.  Else others move it, and what they did before is unknown. */
 CC_API int cc_is_compared(const CcPartner *p, const CcObservation *seen)
 {
     double f = p->f[0][2], before = p->f[1][2];

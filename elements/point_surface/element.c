@@ -331,6 +331,19 @@ static void note_same_place(Element *e, int i, CcHost *host)
 #endif
 }
 
+/* A point that was above the surface and is below D_max: it has gone through within the step, and no force acted. */
+static void note_passed_through(const Element *e, int i, CcHost *host, double step)
+{
+    double h = -re(e->distance[i]), above = re(e->previous[i].distance), speed = re(e->depth_rate[i]);
+    double way = 1.5 * step * re(cc_max(cc_abs(speed), cc_abs(e->previous[i].depth_rate)));
+    if (e->work == 0.0 || e->on_patch[i] == 0.0 || !(above > 0.0 && h > re(e->D_max) && h + above <= way))
+        return;
+    cc_report(host, CC_WARNING, "contact",
+              "point %d went through the surface within one step: it was %g m above it and is %g m below it, deeper "
+              "than D_max = %g m, so no force acted on it; take steps below %.3g s, or a larger D_max",
+              i + 1, above, h, re(e->D_max), re(e->D_max) / cc_abs(speed));
+}
+
 #define SURELY_DEEP 0.01  /* of D_max: what rests on a surface starts less deep */
 #define SURELY_FAST 100.0 /* m/s2: what rests on a surface does not leave it at ten times its weight */
 
@@ -364,6 +377,8 @@ static int accept(Element *e, CcHost *host, double step)
         } else {
             record_force(e, i);
         }
+        if (!was && !is)
+            note_passed_through(e, i, host, way);
         if (!was && is) {
             begun = begin_of_contact(e, i, host, way);
             booked += begun;

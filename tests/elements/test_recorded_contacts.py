@@ -249,3 +249,27 @@ def test_forged_records_are_refused(ball: Fmu, place: int, value: float) -> None
     assert slave.deserialize(sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :]), c_void_p()) == ERROR
     assert "contact_record" in slave.importer.texts[-1]
     assert slave.state() == data
+
+
+@pytest.mark.parametrize(
+    ("z", "speed", "told"),
+    [
+        ((5e-3, -5e-3), 10.0, True),
+        ((5e-3, -5e-4), 10.0, False),
+        ((5e-3, -5e-3), 1.0, False),
+        ((-2e-3, -5e-3), 10.0, False),
+    ],
+)
+def test_a_point_that_goes_through_within_one_step_is_told(
+    floor: Fmu, z: tuple[float, float], speed: float, told: bool
+) -> None:
+    """From above to below D_max: not into contact, not by a jump that its speed does not explain, not from below."""
+    at = [{"point.r": (0.0, 0.0, height), "point.v": (0.0, 0.0, -speed)} for height in z]
+    contact = Running(floor, {"D_max": 1e-3, **at[0]})
+    contact.set(at[1])
+    contact.step(1e-3)
+    passed = [text for text in contact.told if "went through the surface within one step" in text]
+    assert passed == told * [
+        "point 1 went through the surface within one step: it was 0.005 m above it and is 0.005 m below it, deeper "
+        "than D_max = 0.001 m, so no force acted on it; take steps below 0.0001 s, or a larger D_max"
+    ]

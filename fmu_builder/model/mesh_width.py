@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
@@ -22,6 +23,7 @@ MOST_TARGETS = 50_000  # points that limit them
 MOST_OFF = 1.0  # m from the mesh to a place that is free of it
 CREASE = math.pi / 6  # rad between triangles, beyond which their surfaces are two
 _OPPOSITE = -0.5  # product of the normals on both sides of a wall, at most
+_BESIDE = 0.2  # share by which radius and angle of a ball beside an edge may differ from those of its faces
 _SHORT = 0.1  # share by which the search for the nearest point may miss at first
 _EXACT = 20  # balls that are made exact
 
@@ -39,17 +41,60 @@ class _Points:
         return float(np.linalg.norm(np.ptp(self.places, axis=0)))
 
 
+@dataclass(frozen=True)
+class _Edges:
+    """Edges of the material below 60 degrees: their ends, both of shape (n, 3), and the angles there, rad."""
+
+    begins: Floats
+    ends: Floats
+    angles: Floats
+
+    def are_beside(self, places: Floats, radii: Floats, facing: Floats) -> NDArray[np.bool_]:
+        """1 for balls that touch both faces of an edge, one of them at these places, facing: product of the normals.
+        They are as small as the places are close to the edge."""
+        beside = np.zeros(len(places), bool)
+        if not len(self.angles):
+            return beside
+        ways, angles = self.ends - self.begins, np.pi - np.arccos(np.clip(facing, -1.0, 1.0))
+        square = (ways**2).sum(axis=1)
+        for k, (place, radius, angle) in enumerate(zip(places, radii, angles, strict=True)):
+            share = np.clip(np.einsum("ij,ij->i", place - self.begins, ways) / square, 0.0, 1.0)
+            far = np.linalg.norm(place - self.begins - share[:, None] * ways, axis=1)
+            touches = np.abs(far * np.tan(self.angles / 2.0) - radius) < _BESIDE * radius
+            beside[k] = (touches & (np.abs(angle - self.angles) < _BESIDE * self.angles)).any()
+        return beside
+
+
 def thinnest_wall(mesh: Mesh, side: float = 1.0) -> float:
-    """Thickness of the material, m, where its surface looks away from itself; inf if it nowhere does.
+    """Thickness of the material, m, where its surface looks away from itself; inf if it nowhere does.  Beside a sharp
+    edge it is as thin as one likes: that is no wall.
 
     side   1: the material is what the mesh encloses, -1: what is around it
     From samples: what is thin over less than 1/30 of the size of the mesh may be missed."""
-    label = _surfaces(mesh)
-    return min(_walls(_middles(mesh, label), side), 2.0 * _curvature(_vertices(mesh, label), side))
+    return _thickness(mesh, side)[0]
 
 
-def _walls(points: _Points, side: float) -> float:
-    """The least width between triangles that look away from each other."""
+def _thickness(mesh: Mesh, side: float) -> tuple[float, float]:
+    """The thinnest wall, m, and the largest width beside sharp edges, 0 where there are none."""
+    label, edges = _surfaces(mesh), _acute_edges(mesh, side)
+    wall, beside = _walls(_middles(mesh, label), edges, side)
+    return min(wall, 2.0 * _curvature(_vertices(mesh, label), edges, side)), beside
+
+
+def _acute_edges(mesh: Mesh, side: float) -> _Edges:
+    """Those of the material on that side."""
+    one, k = np.nonzero(creases(mesh, math.acos(_OPPOSITE)))
+    other = mesh.neighbours[one, k]
+    begins, ends = mesh.vertices[mesh.triangles[one, k]], mesh.vertices[mesh.triangles[one, (k + 1) % 3]]
+    beyond = mesh.vertices[mesh.triangles[other]].mean(axis=1) - begins
+    convex = side * np.einsum("ij,ij->i", beyond, mesh.normals[one]) < 0.0
+    opposite = np.einsum("ij,ij->i", mesh.normals[one], mesh.normals[other])
+    angles = np.maximum(np.pi - np.arccos(np.clip(opposite, -1.0, 1.0)), 1e-6)
+    return _Edges(begins[convex], ends[convex], angles[convex])
+
+
+def _walls(points: _Points, edges: _Edges, side: float) -> tuple[float, float]:
+    """The least width between triangles that look away from each other, and the largest one beside the edges."""
     inward = -side * points.normals
     _, touched = _balls(points, inward, points.size)
     found = np.flatnonzero(touched >= 0)
@@ -58,14 +103,20 @@ def _walls(points: _Points, side: float) -> float:
     # the ball touches the plane through the other point, not only that point
     off = np.einsum("ij,ij->i", points.places[found] - points.places[touched[found]], other)
     widths = 2.0 * off / (1.0 - facing)
-    return float(widths[(facing < _OPPOSITE) & (widths > 0.0)].min(initial=math.inf))
+    opposite = np.flatnonzero((facing < _OPPOSITE) & (widths > 0.0))
+    places, widths = points.places[found[opposite]], widths[opposite]
+    beside = edges.are_beside(places, widths / 2.0, facing[opposite])
+    return float(widths[~beside].min(initial=math.inf)), float(widths[beside].max(initial=0.0))
 
 
-def _curvature(points: _Points, side: float) -> float:
-    """The least radius of a ball between two places of one smooth surface."""
-    radius, touched = _balls(points, -side * points.normals, points.size)
-    same = (touched >= 0) & (points.surface[: len(touched)] == points.surface[touched])
-    return float(radius[same].min(initial=math.inf))
+def _curvature(points: _Points, edges: _Edges, side: float) -> float:
+    """The least radius of a ball between two places of one smooth surface, not beside the edges."""
+    inward = -side * points.normals
+    radius, touched = _balls(points, inward, points.size)
+    same = np.flatnonzero((touched >= 0) & (points.surface[: len(touched)] == points.surface[touched]))
+    facing = np.einsum("ij,ij->i", inward[same], inward[touched[same]])
+    beside = edges.are_beside(points.places[same], radius[same], facing)
+    return float(radius[same][~beside].min(initial=math.inf))
 
 
 def _largest_ball(points: _Points, side: float) -> float:
@@ -76,10 +127,12 @@ def _largest_ball(points: _Points, side: float) -> float:
 
 def reach(mesh: Mesh, side: float) -> float:
     """Depth up to which points have one closest point, m, rounded down to three digits.  Sharp edges are left out:
-    below them every depth has two.  In a part without walls, as a cube, it is the radius of the largest ball."""
-    half = thinnest_wall(mesh, side) / 2.0
+    below them every depth has two.  In a part without walls, as a wedge or a cube, it is the radius of the largest
+    ball."""
+    wall, beside = _thickness(mesh, side)
+    half = wall / 2.0
     if half == math.inf:
-        half = _largest_ball(_middles(mesh, _surfaces(mesh)), side)
+        half = beside / 2.0 or _largest_ball(_middles(mesh, _surfaces(mesh)), side)
     if not 0.0 < half < math.inf:
         return math.inf
     digit = 10.0 ** (math.floor(math.log10(half)) - 2)

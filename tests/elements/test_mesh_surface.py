@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from ctypes import c_void_p
 from pathlib import Path
@@ -217,6 +218,29 @@ def test_the_limit_depth_of_a_mesh_is_half_its_thinnest_wall(tmp_path: Path) -> 
     path.write_text(f'element = "point_surface"\n{surface}[start]\nD_max = "2 mm"\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"D_max: '2 mm' must be less than 0.001 m, the reach of the surface"):
         load_model(path)
+
+
+def wedge(path: Path, angle: float, length: float) -> float:
+    """Write a prism of that angle, rad, whose two long sides have that length; returns the radius of the largest ball
+    in it, that of the circle in the triangle: twice its area over its circumference."""
+    import trimesh
+
+    x, y = length * math.cos(angle / 2), length * math.sin(angle / 2)
+    corners = np.array([[0, 0], [x, -y], [x, y]])
+    places = np.vstack([np.insert(corners, 2, end, axis=1) for end in (0.0, 4 * length)])
+    sides = [[k, (k + 1) % 3, (k + 1) % 3 + 3] for k in range(3)] + [[k, (k + 1) % 3 + 3, k + 3] for k in range(3)]
+    path.write_bytes(trimesh.Trimesh(places, [[0, 2, 1], [3, 4, 5], *sides]).export(file_type="stl"))
+    return x * y / (length + y)
+
+
+@pytest.mark.parametrize("degrees", [75, 60, 40, 20, 5])
+def test_a_sharp_edge_is_no_thin_wall(tmp_path: Path, degrees: float) -> None:
+    """Beside an edge below 60 degrees the sides look away from each other, as close as one likes."""
+    largest = wedge(tmp_path / "wedge.stl", math.radians(degrees), 0.1)
+    surface = '[surface]\nkind = "mesh"\nunit = "m"\nfile = "wedge.stl"\n'
+    (tmp_path / "Wedge.toml").write_text(f'element = "point_surface"\n{surface}', encoding="utf-8")
+    reach = load_model(tmp_path / "Wedge.toml")["D_max"].max
+    assert reach is not None and 0.9 * largest < reach < 1.06 * largest
 
 
 def test_scale_and_place_act_on_the_mesh(tmp_path: Path) -> None:

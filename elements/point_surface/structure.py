@@ -179,6 +179,9 @@ def _swept(table: Table, read: Reader, side: float, turned: bool) -> Surface:
     return Surface(constants, _reach(spans, kind, side, turned), (*_free(spans, kind, side, turned), 0.0))
 
 
+_APART = 1e-12  # of the largest coordinate: closer points are one to what is calculated with them
+
+
 def _point_faults(points: Array, closed: bool, turned: bool) -> list[str]:
     least = 4 if closed else 2
     if len(points) < least:
@@ -187,6 +190,13 @@ def _point_faults(points: Array, closed: bool, turned: bool) -> list[str]:
         f"points {k} and {k + 1} are both ({p[0]:g}, {p[1]:g}) m: remove one of them"
         for k, (p, q) in enumerate(pairwise(points), 1)
         if (p == q).all()
+    ]
+    largest = float(np.abs(points).max())
+    faults += [
+        f"points {k} and {k + 1} are {d:.3g} m apart, and the largest coordinate is {largest:.3g} m: at this size they "
+        "are one point; is a unit or a power of ten wrong?"
+        for k, d in enumerate(np.hypot(*np.diff(points, axis=0).T), 1)
+        if 0.0 < d < _APART * largest
     ]
     if turned:
         faults += [

@@ -268,6 +268,13 @@ def recipe(folder: Path, surface: str, rest: str = "", name: str = "Tip") -> Pat
     return path
 
 
+def test_points_that_are_one_beside_a_coordinate_that_is_too_large_are_named(tmp_path: Path) -> None:
+    surface = "[surface]\nkind = 'revolution'\ncurve = 'spline'\nprofile = [[0.3, 0], [0.1, 0.2], [0.4, 1e30]]\n"
+    (tmp_path / "Far.toml").write_text(f'element = "point_surface"\n{surface}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"points 1 and 2 are 0\.283 m apart, and the largest coordinate is 1e\+30 m"):
+        load_model(tmp_path / "Far.toml")
+
+
 def test_a_profile_from_a_file_is_the_same_as_one_in_the_recipe(tmp_path: Path) -> None:
     (tmp_path / "vase.csv").write_text(
         "distance [mm], height [mm]\n60, 0\n90, 60\n70, 140\n50, 200\n65, 250\n", encoding="utf-8"

@@ -221,7 +221,9 @@ def test_run_with_json_prints_json_only(drop: Command, tmp_path: Path) -> None:
     assert found["events"] == dict(trace.events)
     assert found["contacts"][0]["touch"] == trace.events["floor.touch[1]"]
     assert found["units"] == dict(trace.units)
-    assert found["notes"] == ["floor.surface is not connected: it stays at its start values, a fixed ground"]
+    assert found["notes"] == [
+        "floor.surface is not connected: unless its inputs are set it stays where it starts, as if fixed to the ground"
+    ]
 
 
 def test_step_stop_and_algorithm_replace_those_of_the_scenario(drop: Command, tmp_path: Path) -> None:
@@ -611,12 +613,17 @@ def test_all_faults_of_a_recipe_are_told_at_once(command: Command, tmp_path: Pat
         (["-o", "."], ["-o", "'.' is a folder"]),
         (["-o", "a.html", "--plot", "a.html"], ["--plot", "'a.html'", "choose another name"]),
         (["-o", "a", "--plot", "a.json"], ["--plot", "'a.json'", "choose another name"]),
+        (["--plot", "a.pdf"], ["--plot: 'a.pdf' would be a page of HTML", "end it with .html"]),
     ],
 )
 def test_faulty_options_of_run_are_refused(drop: Command, tmp_path: Path, options: list[str], said: list[str]) -> None:
     error = refused(drop, tmp_path, 2, "run", "drop.toml", *options)
     for part in said:
         assert part in error
+
+
+def test_an_archive_of_a_system_is_written_under_the_ending_by_which_it_is_known(drop: Command, tmp_path: Path) -> None:
+    assert "'x.zip' must end with .ssp" in refused(drop, tmp_path, 2, "ssp", "drop.toml", "-o", "x.zip")
 
 
 def test_unknown_platform_is_refused(drop: Command, tmp_path: Path) -> None:

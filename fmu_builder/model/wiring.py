@@ -365,7 +365,7 @@ def _parsed(unit: str) -> Unit | None:
 def _unconnected(
     slaves: Mapping[str, Connectable], sources: Mapping[Node, object], driven: Collection[str]
 ) -> list[str]:
-    """Notes on ports of force elements without a connected motion: a fixed ground."""
+    """Notes on ports of force elements without a connected motion: fixed in a scenario, inputs of an assembly."""
     notes = []
     for slave, description in slaves.items():
         for port in description.ports.values():
@@ -374,7 +374,8 @@ def _unconnected(
             names = port.motion_names
             left = [n for n in names if (slave, n) not in sources and f"{slave}.{n}" not in driven]
             if len(left) == len(names):
-                notes.append(f"{slave}.{port.name} is not connected: it stays at its start values, a fixed ground")
+                still = "unless its inputs are set it stays where it starts, as if fixed to the ground"
+                notes.append(f"{slave}.{port.name} is not connected: {still}")
             elif left:
                 notes.append(f"{slave}.{port.name}: {', '.join(left)} not connected, kept at the start values")
     return notes

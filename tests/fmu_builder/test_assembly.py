@@ -181,10 +181,13 @@ def test_an_exposed_variable_may_keep_its_name(tmp_path: Path) -> None:
     assert {"floor.depth", "floor.normal[1]"} <= {v.name for v in model.own_variables()}
 
 
+FIXED = "unless its inputs are set it stays where it starts, as if fixed to the ground"
+
+
 @pytest.mark.parametrize(
     ("exposed", "notes"),
     [
-        ("", ["floor.surface is not connected: it stays at its start values, a fixed ground"]),
+        ("", [f"floor.surface is not connected: {FIXED}"]),
         ('ports = { base = "floor.surface" }', []),
         (
             'inputs = { x = "floor.surface.r", y = "floor.surface.v", z = "floor.surface.q" }',

@@ -748,7 +748,7 @@ def test_a_recipe_whose_text_speaks_of_slaves_is_no_scenario(tmp_path: Path) -> 
 
 def test_a_run_names_the_motion_that_nobody_gives(tmp_path: Path) -> None:
     notes = run_text(tmp_path, drop("stop = 1e-3\nstep = 1e-5")).notes
-    assert len(notes) == 1 and "floor.surface" in notes[0] and "fixed ground" in notes[0]
+    assert len(notes) == 1 and "floor.surface" in notes[0] and "fixed to the ground" in notes[0]
 
 
 def test_a_run_names_the_contact_to_which_the_held_force_gives_the_most_energy(tmp_path: Path) -> None:

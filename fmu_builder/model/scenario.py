@@ -112,7 +112,9 @@ class Experiment(TableModel):
         "follow at once, `structure`, or a list of their names",
     )
     tolerance: FiniteFloat | None = Field(
-        default=None, gt=0, description="relative error that the slaves are asked for"
+        default=None,
+        gt=0,
+        description="relative error that the slaves are asked for; those of this project take 1e-13 to 0.01",
     )
     coupling_tolerance: FiniteFloat = Field(
         default=1e-3, gt=0, description="of `adaptive`: error of velocities in a step, m/s or rad/s"

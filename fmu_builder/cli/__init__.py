@@ -14,11 +14,31 @@ import sys
 import traceback
 from dataclasses import asdict
 
+import typer
+
 from fmu_builder.cli.commands import app
 from fmu_builder.cli.printing import print_fault
-from fmu_builder.errors import FmuBuilderError
+from fmu_builder.errors import FmuBuilderError, InputError, Problem
 
 __all__ = ["app", "main"]
+
+# the base of all errors of arguments, which typer has from its own copy of click or from another one
+_ArgumentError: type[Exception] = next(
+    one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException" and issubclass(one, Exception)
+)
+
+
+def _run(as_json: bool) -> None:
+    """Run the command of the arguments; with --json errors of them are errors like all others."""
+    if not as_json:
+        app()
+        return
+    try:
+        code = app(standalone_mode=False, prog_name="fmu-builder")
+    except _ArgumentError as error:
+        context, said = getattr(error, "ctx", None), getattr(error, "format_message", error.__str__)
+        raise InputError(Problem(context.command_path if context else "fmu-builder", said())) from None
+    sys.exit(code or 0)
 
 
 def main() -> None:
@@ -28,7 +48,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # their encoding may lack a character
     try:
         try:
-            app()
+            _run("--json" in sys.argv[1:])
         except SystemExit as ended:
             if isinstance(ended.__context__, BrokenPipeError):  # for which typer would exit with 1
                 raise ended.__context__ from None

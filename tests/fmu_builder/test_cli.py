@@ -1168,3 +1168,22 @@ def test_errors_are_json_where_results_are(command: Command, arguments: list[str
     assert told["exit_code"] == code
     assert [entry["where"] for entry in told["errors"]] == arguments[1:-1]
     assert all(entry["what"] for entry in told["errors"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "where", "what"),
+    [
+        (["biuld"], "fmu-builder", "No such command 'biuld'"),
+        (["run"], "fmu-builder run", "Missing argument"),
+        (["run", "drop.toml", "--foo"], "fmu-builder run", "No such option: --foo"),
+        (["compare", "a", "b", "--relative", "abc"], "fmu-builder compare", "Invalid value for '--relative'"),
+    ],
+)
+def test_errors_of_arguments_are_json_where_results_are(
+    command: Command, arguments: list[str], where: str, what: str
+) -> None:
+    said = command(*arguments, "--json")
+    assert said.code == 2 and said.out == ""
+    told = json.loads(said.err)
+    (entry,) = told["errors"]
+    assert told["exit_code"] == 2 and entry["where"] == where and entry["what"].startswith(what)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -123,7 +124,7 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
         by = f" by {MODE}" if advice.mass_name else ""
         line(f"communication step{by}, {advice.sentence(quantity)}:")
         for mode, step in advice.steps.items():
-            line(f"  {mode:32} {quantity(float(f'{step:.2g}'))} s")
+            line(f"  {mode:32} {quantity(_rounded_down(step))} s")
         if advice.mass_name and MODE not in description.variables:
             line("  this FMU behaves as hold; a recipe without [structure] coupling = false has all modes")
     in_ports = set()
@@ -157,6 +158,12 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
             line(f"\ncompiled in{f', {name}' if len(origin.structure) > 1 else ''}")
             for key, value in table.items():
                 line(f"  {key:24} {value}")
+
+
+def _rounded_down(step: float) -> float:
+    """To two digits: a longer step would be more than is advised."""
+    digit = 10.0 ** (math.floor(math.log10(step)) - 1)
+    return float(f"{math.floor(step / digit * (1.0 + 1e-12)) * digit:.2g}")
 
 
 def _vector(names: Sequence[str]) -> str:

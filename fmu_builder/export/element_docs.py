@@ -36,7 +36,16 @@ from fmu_builder.export.probe_page import (
 )
 from fmu_builder.files import write_whole
 from fmu_builder.model.assembly_format import Expose, read_assembly
-from fmu_builder.model.declaration import Choices, Declaration, StructureEntry, choice_values, forms, unmet, value_text
+from fmu_builder.model.declaration import (
+    VARIANT,
+    Choices,
+    Declaration,
+    StructureEntry,
+    choice_values,
+    forms,
+    unmet,
+    value_text,
+)
 from fmu_builder.model.declaration_reader import is_core_variable, read_declaration
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.mapping import ColumnEntry
@@ -261,7 +270,10 @@ def _elements() -> str:
         declaration = read_declaration(folder)
         name = declaration.description.partition(":")[0]
         picture = f'<img src="{folder.name}/model.png" width="80" alt="{name}">'
-        ports = ", ".join(f"`{port}` ({entry.kind})" for port, entry in declaration.ports.items())
+        kinds: dict[str, dict[str, None]] = {}  # of each port, over its variants
+        for port, entry in declaration.ports.items():
+            kinds.setdefault(VARIANT.sub("", port), {})[entry.kind] = None
+        ports = ", ".join(f"`{port}` ({', '.join(those)})" for port, those in kinds.items())
         link = f"[{folder.name}]({folder.name}/README.md)"
         rows.append((picture, link, declaration.description, ports, declaration.origin))
     return "\n".join(markdown_table(("", "element", "what it is", "ports", "source"), rows))

@@ -626,6 +626,14 @@ def test_an_archive_of_a_system_is_written_under_the_ending_by_which_it_is_known
     assert "'x.zip' must end with .ssp" in refused(drop, tmp_path, 2, "ssp", "drop.toml", "-o", "x.zip")
 
 
+def test_no_step_that_info_lists_is_longer_than_the_one_that_it_recommends(command: Command) -> None:
+    """1.15 ms of `auto` would be 1.2 ms to two digits, and 1.1 ms are recommended."""
+    shown = command("info", str(shipped("fmus") / "TranslationalSpring.toml")).out
+    recommended = re.search(r"recommended communication step: (\S+) s", shown)
+    listed = re.search(r"\n  auto, averaged, predicted +(\S+) s", shown)
+    assert recommended and listed and float(listed[1]) <= float(recommended[1])
+
+
 def test_unknown_platform_is_refused(drop: Command, tmp_path: Path) -> None:
     error = refused(drop, tmp_path, 2, "build", "Floor.toml", "--platform", "amiga")
     assert "--platform: 'amiga' is unknown" in error

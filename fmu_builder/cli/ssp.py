@@ -20,12 +20,12 @@ def write_ssp(scenario: str, output: Path | None, target: str, platforms: Sequen
         raise InputError(Problem("--for", none_of(target, TARGETS)))
     path = find_scenario(scenario)
     output = output if output is not None else Path(f"{path.stem}.ssp")
-    if output.suffix != ".ssp":
-        raise InputError(Problem("-o", f"'{output}' must end with .ssp, by which it is known as a system"))
     check_outputs(("-o", output), ("", path))
     with recorded_reads() as files:
         system = system_of(load_scenario(path))
     check_outputs(("-o", output), *(("", file) for file in (*named_files(system.scenario), *files)))
+    if output.suffix != ".ssp":
+        raise InputError(Problem("-o", f"'{output}' must end with .ssp, by which it is known as a system"))
     archive, warnings = ssp_archive(system, target, platforms)
     make_folder_of(output)
     write_whole(output, archive)

@@ -13,7 +13,7 @@ from typing import TypeGuard, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
+from fmu_builder.errors import InputError, Problem, did_you_mean, none_of, shortened
 from fmu_builder.files import read_text
 
 SYSTEM_KEYS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
@@ -96,6 +96,8 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
             problems.append(Problem(where, "this key is unknown" + near))
         elif fault["type"] == "missing":
             problems.append(Problem(where, "this key is missing"))
+        elif fault["type"] == "literal_error":
+            problems.append(Problem(where, none_of(fault["input"], re.findall("'([^']*)'", fault["ctx"]["expected"]))))
         else:
             what = re.sub("a valid dictionary( or instance of \\w+)?$", "a table", fault["msg"])
             problems.append(Problem(where, f"{shortened(fault['input'])}: {what[0].lower()}{what[1:]}"))

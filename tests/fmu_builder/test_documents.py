@@ -333,7 +333,7 @@ def test_a_plane_needs_no_word_for_its_kind_and_arrays_serve_as_lists() -> None:
         (lambda: Sphere(), "Sphere(): radius: this key is missing"),
         (lambda: Plane(lenght=1), "Plane(): lenght: this key is unknown; known: kind, x, y"),
         (lambda: Sphere(radius=True), "Sphere(): radius: True: must be a number (SI) or a text with a unit"),
-        (lambda: Sphere(radius=1, side="out"), "Sphere(): side: 'out': input should be 'outside' or 'inside'"),
+        (lambda: Sphere(radius=1, side="out"), "Sphere(): side: 'out' is none of outside, inside; did you mean 'outs"),
         (lambda: Plane(x=(1,)), "Plane(): x: (1,): must be a list of two quantities"),
         (lambda: Revolution(profile=3), "Revolution(): profile: 3: must be a list of points, or the name"),
         (lambda: Body(name="arm", joint="revolute", inertia=1), "arm(): mass: this key is missing"),

@@ -193,8 +193,8 @@ def test_an_entry_of_a_list_is_named_by_its_number(tmp_path: Path) -> None:
 def test_wrong_times_are_told_beside_an_unknown_algorithm(tmp_path: Path) -> None:
     text = EXPERIMENT.format('stop = -1\nstep = 0\nalgorithm = "jacoby"')
     assert sorted(faults(tmp_path, text)) == [
-        "system.toml: [experiment] algorithm: 'jacoby': "
-        "input should be 'jacobi', 'gauss_seidel', 'implicit' or 'adaptive'",
+        "system.toml: [experiment] algorithm: 'jacoby' is none of jacobi, gauss_seidel, implicit, adaptive; "
+        "did you mean 'jacobi'?",
         "system.toml: [experiment] step: 0 s must be greater than 0",
         "system.toml: [experiment] stop: -1 s must be after start = 0 s",
     ]

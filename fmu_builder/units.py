@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
+from fmu_builder.errors import InputError, Problem, behind_number, did_you_mean, shortened
 
 BASES = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
@@ -224,12 +224,12 @@ def parse_quantity(value: float | int | str, unit: Unit, where: str, *, is_diffe
     Raises InputError for another dimension, an unknown unit, a value that is not a finite number, a boolean.
     """
     if isinstance(value, bool) or not isinstance(value, float | int | str):
-        raise _quantity_error(where, value, f"must be a number or a text such as '1 {unit.name}'")
+        raise _quantity_error(where, value, f"must be a number or a text such as '1{behind_number(unit.name)}'")
     if not isinstance(value, str):
         return _finite(value, where, value)
     match = _QUANTITY.fullmatch(value.strip())
     if match is None:
-        raise _quantity_error(where, value, f"must start with a number, as in '1 {unit.name}'")
+        raise _quantity_error(where, value, f"must start with a number, as in '1{behind_number(unit.name)}'")
     number = _finite(match["number"], where, value)
     unit_text = match["bracketed"] if match["bracketed"] is not None else match["bare"]
     if not unit_text and match["bracketed"] is None:

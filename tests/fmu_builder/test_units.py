@@ -349,7 +349,7 @@ def test_conversion_is_one_rounding_of_number_times_factor(number: float, symbol
             )
         ),
         ("50 rpm", "Hz", "C_F = '50 rpm' mixes Hz (cycles) with an angle but Hz is needed; write Hz"),
-        (True, "1", "C_F = True must be a number or a text such as '1 1'"),
+        (True, "1", "C_F = True must be a number or a text such as '1'"),
         (False, "N", "C_F = False must be a number or a text such as '1 N'"),
         ([1.0], "N", "C_F = [1.0] must be a number or a text such as '1 N'"),
         (None, "N", "C_F = None must be a number or a text such as '1 N'"),

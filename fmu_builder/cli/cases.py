@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.files import check_outputs, make_folder_of, named_files, show_page
+from fmu_builder.cli.files import check_outputs, check_page, make_folder_of, named_files, show_page
 from fmu_builder.cli.printing import line, out, progress
 from fmu_builder.cosim.comparison import comparison_to_json
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of, validate
@@ -61,6 +61,7 @@ def validate_cases(names: Sequence[str], report: Path | None, as_json: bool, liv
     Exits with 1 if a case fails."""
     chosen = find_cases(names)
     check_outputs(("--report", report), *(("", file) for file in (_read_by(chosen) if report else ())))
+    check_page("--report", report)
     results, views = _validate_for_report(chosen, live) if report else (_validate(chosen), {})
     if report:
         make_folder_of(report)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from fmu_builder.model.scenario import CheckedScenario
 
 
-_PAGES = ("--plot", "--report")  # options that name one
-
-
 def find(name: str, what: str, cases: Iterable[str] = ()) -> Path:
     """A recipe or scenario by file or name; `what` names the kind in the error, `cases` are other names that would
     do."""
@@ -48,8 +45,7 @@ def check_outputs(*targets: tuple[str, Path | None]) -> None:
     """Whether the files (option, path) can be written, checked before a long run and not after it.  Without an option:
     a file that is read, or written beside another.
 
-    Raises InputError for a path that is a folder, or given twice, or a page with another ending; ToolError for a
-    folder that cannot be written to."""
+    Raises InputError for a path that is a folder, or given twice; ToolError for a folder that cannot be written to."""
     given = [(option, path) for option, path in targets if path is not None]
     count = Counter(real_place(path) for _, path in given if not is_stream(path))
     wrong = [
@@ -62,11 +58,6 @@ def check_outputs(*targets: tuple[str, Path | None]) -> None:
         for option, path in given
         if count[real_place(path)] > 1 and option
     ]
-    wrong += [
-        Problem(option, f"'{path}' would be a page of HTML under a name that says something else; end it with .html")
-        for option, path in given
-        if option in _PAGES and path.suffix not in ("", ".html", ".htm") and not is_stream(path)
-    ]
     if wrong:
         raise InputError(wrong)
     refused = []
@@ -77,6 +68,14 @@ def check_outputs(*targets: tuple[str, Path | None]) -> None:
             refused.append(Problem(option, what))
     if refused:
         raise ToolError(refused)
+
+
+def check_page(option: str, path: Path | None) -> None:
+    """Whether a page of HTML is written under a name that says so, checked when nothing else is wrong with it."""
+    if path is None or path.suffix in ("", ".html", ".htm") or is_stream(path):
+        return
+    what = f"'{path}' would be a page of HTML under a name that says something else; end it with .html"
+    raise InputError(Problem(option, what))
 
 
 def named_files(scenario: CheckedScenario) -> list[Path]:

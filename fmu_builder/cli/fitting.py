@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.files import check_outputs, make_folder_of, named_files
+from fmu_builder.cli.files import check_outputs, check_page, make_folder_of, named_files
 from fmu_builder.cli.printing import err, line, out, print_notes
 from fmu_builder.errors import InputError, Problem, behind_number, did_you_mean
 from fmu_builder.files import recorded_reads, write_whole
@@ -36,6 +36,7 @@ def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) 
         with recorded_reads() as files:
             task = FitTask(path)
         check_outputs(*written, *(("", file) for file in (*named_files(task.scenario), *files)))
+        check_page("--report", report)
         check_expressible(task.scenario)  # before the runs: the fitted system is written last
         with task:
             found = fitted(task, progress)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of, named_files
+from fmu_builder.cli.files import check_outputs, check_page, find_scenario, make_folder_of, named_files
 from fmu_builder.cli.printing import INTERRUPTED, SHOWN, err, line, out, print_notes, progress_lines
 from fmu_builder.cosim.cross_check import check_triples, write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
@@ -61,6 +61,7 @@ def run_system(
     with recorded_reads() as files, named_as_given(read, "--{}", record=record, power=power):
         master = Master(chosen)
     check_outputs(*written, *(("", file) for file in (*named_files(chosen), *files)))
+    check_page("--plot", plot)
     system = system_of(chosen) if cross_check else None
     if system is not None:
         check_triples(system)

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
+from fmu_builder.cli.files import check_outputs, check_page, find_scenario, make_folder_of
 from fmu_builder.cli.printing import INTERRUPTED, err, line, out, print_notes, print_progress, progress_lines
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.page import write_page
@@ -102,6 +102,7 @@ def show_study(path: Path, plot: Path | None, as_json: bool) -> None:
     """Print what a table holds: range and mean of its responses, how runs ended, its first rows; write its page."""
     about = tables.about_of(tables.read_schema(path))
     check_outputs(("--plot", plot), ("", path))
+    check_page("--plot", plot)
     if plot is not None:
         make_folder_of(plot)
         write_page(path, plot)

@@ -35,6 +35,9 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
  * optimized with each of them. */
 #define CC_APART CC_API __attribute__((noinline))
 
+/* Likewise in front of one for what happens rarely in a run: it is compiled for size. */
+#define CC_SELDOM CC_APART __attribute__((cold))
+
 /* In front of a short loop in what every step computes: code without a counter, a quarter faster.  The build unrolls no
  * other loop, for size. */
 #ifdef CC_DUAL

@@ -238,7 +238,7 @@ static int has_moved_first(const Element *e, int i, double step)
 
 /* Book that interval.  It is not compensated: a master that mixes forces moved the bodies by another one than that of
  * the start. */
-CC_APART void book_first_interval(Element *e, int i, const CcPortLaw *law, double step)
+CC_SELDOM void book_first_interval(Element *e, int i, const CcPortLaw *law, double step)
 {
     CcPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
@@ -515,7 +515,7 @@ static void book_last(Element *e, const CcPortLaw *law, double H)
 }
 
 /* The literal force acts; the coupling begins anew at the next sample. */
-CC_APART void give_law(Element *e)
+CC_SELDOM void give_law(Element *e)
 {
     double added[POINTS];
     for (int i = 0; i < POINTS; i++)
@@ -527,7 +527,7 @@ CC_APART void give_law(Element *e)
 }
 
 /* Likewise from now on, before this sample was seen. */
-CC_APART void give_law_from_now(Element *e)
+CC_SELDOM void give_law_from_now(Element *e)
 {
     double R[3][3], H = e->since > 0.0 ? e->since : partner_of(e, 0)->partner.H;
     CcPortLaw law = port_law(e);
@@ -651,7 +651,7 @@ static double gone(Element *e, double x) { return x > 0.0 ? energy_destroyed(e, 
 
 /* The law of point i changed after the interval that the next sample books: that one was under the law before, which
  * stored and dissipated another energy on that way.  What it differs by is nothing that a sample would compensate. */
-CC_APART void change_law(Element *e, int i)
+CC_SELDOM void change_law(Element *e, int i)
 {
     CcCoupling *c = partner_of(e, i);
     const CcPartner *p = &c->partner;

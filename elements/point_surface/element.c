@@ -273,7 +273,7 @@ static void start(Element *e)
 /* A contact that was on and is off: booked unless the point left through the surface.  Energy is lost where the point
  * passed D_max; where its closest point jumped off the drawn part; or where it is now: off the drawn part, switched
  * off, or behind a D_max that was made smaller. */
-static double end_of_contact(Element *e, int i, CcHost *host)
+CC_SELDOM double end_of_contact(Element *e, int i, CcHost *host)
 {
     double h = -re(e->distance[i]), limit = re(e->D_max), before = -re(e->previous[i].distance);
     if (h <= limit && surface_jump(e, i) < 0.0)
@@ -289,11 +289,17 @@ static double end_of_contact(Element *e, int i, CcHost *host)
     return energy_before(e, h);
 }
 
+/* The way, m, that the depth rates at both ends of the step explain, and half as much again. */
+static double farthest_way(const Element *e, int i, double step)
+{
+    return 1.5 * step * re(cc_max(cc_abs(e->depth_rate[i]), cc_abs(e->previous[i].depth_rate)));
+}
+
 /* A contact that was off and is on: energy is added unless the point came in through the surface. */
-static double begin_of_contact(const Element *e, int i, CcHost *host, double step)
+CC_SELDOM double begin_of_contact(const Element *e, int i, CcHost *host, double step)
 {
     double h = -re(e->distance[i]), w = re(e->depth_rate[i]), before = -re(e->previous[i].distance);
-    double reach = 1.5 * step * re(cc_max(cc_abs(w), cc_abs(e->previous[i].depth_rate)));
+    double reach = farthest_way(e, i, step);
     int jumped = h > (reach > 1e-9 ? reach : 1e-9);
     if (before <= 0.0 && !jumped)
         return 0.0;
@@ -332,16 +338,16 @@ static void note_same_place(Element *e, int i, CcHost *host)
 }
 
 /* A point that was above the surface and is below D_max: it has gone through within the step, and no force acted. */
-static void note_passed_through(const Element *e, int i, CcHost *host, double step)
+CC_SELDOM void note_passed_through(const Element *e, int i, CcHost *host, double step)
 {
-    double h = -re(e->distance[i]), above = re(e->previous[i].distance), speed = re(e->depth_rate[i]);
-    double way = 1.5 * step * re(cc_max(cc_abs(speed), cc_abs(e->previous[i].depth_rate)));
-    if (e->work == 0.0 || e->on_patch[i] == 0.0 || !(above > 0.0 && h > re(e->D_max) && h + above <= way))
+    double h = -re(e->distance[i]), above = re(e->previous[i].distance), deepest = re(e->D_max);
+    int passed = above > 0.0 && h > deepest && h + above <= farthest_way(e, i, step);
+    if (!passed || e->work == 0.0 || e->on_patch[i] == 0.0)
         return;
     cc_report(host, CC_WARNING, "contact",
-              "point %d went through the surface within one step: it was %g m above it and is %g m below it, deeper "
-              "than D_max = %g m, so no force acted on it; take steps below %.3g s, or a larger D_max",
-              i + 1, above, h, re(e->D_max), re(e->D_max) / cc_abs(speed));
+              "point %d went through the surface in one step, from %g m above it to %g m below it, deeper than D_max = "
+              "%g m, and no force acted; take steps below %.3g s, or a larger D_max",
+              i + 1, above, h, deepest, deepest / cc_abs(re(e->depth_rate[i])));
 }
 
 #define SURELY_DEEP 0.01  /* of D_max: what rests on a surface starts less deep */
@@ -349,7 +355,7 @@ static void note_passed_through(const Element *e, int i, CcHost *host, double st
 
 /* A contact that was there at the start ended.  If it left through the surface and was never pressed in further, the
  * surface may be turned inside out.  v^2/(2 h) is the mean acceleration on the way h to the surface. */
-static void end_of_first_contact(const Element *e, int i, CcHost *host)
+CC_SELDOM void end_of_first_contact(const Element *e, int i, CcHost *host)
 {
     double h = re(e->previous[i].unpressed), v = -re(e->depth_rate[i]);
     if (re(e->distance[i]) >= 0.0 && h > SURELY_DEEP * re(e->D_max) && v > 0.0 && v * v > 2.0 * SURELY_FAST * h)

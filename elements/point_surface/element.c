@@ -347,7 +347,7 @@ CC_SELDOM void note_passed_through(const Element *e, int i, CcHost *host, double
     cc_report(host, CC_WARNING, "contact",
               "point %d went through the surface in one step, from %g m above it to %g m below it, deeper than D_max = "
               "%g m, and no force acted; take steps below %.3g s, or a larger D_max",
-              i + 1, above, h, deepest, deepest / cc_abs(re(e->depth_rate[i])));
+              i + 1, above, h, deepest, deepest * step / (h + above));
 }
 
 #define SURELY_DEEP 0.01  /* of D_max: what rests on a surface starts less deep */

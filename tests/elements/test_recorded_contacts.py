@@ -252,7 +252,7 @@ def test_forged_records_are_refused(ball: Fmu, place: int, value: float) -> None
 
 
 @pytest.mark.parametrize(
-    ("z", "speed", "told"),
+    ("z", "speed", "reported"),
     [
         ((5e-3, -5e-3), 10.0, True),
         ((5e-3, -5e-4), 10.0, False),
@@ -260,8 +260,8 @@ def test_forged_records_are_refused(ball: Fmu, place: int, value: float) -> None
         ((-2e-3, -5e-3), 10.0, False),
     ],
 )
-def test_a_point_that_goes_through_within_one_step_is_told(
-    floor: Fmu, z: tuple[float, float], speed: float, told: bool
+def test_a_point_that_goes_through_within_one_step_is_reported(
+    floor: Fmu, z: tuple[float, float], speed: float, reported: bool
 ) -> None:
     """From above to below D_max: not into contact, not by a jump that its speed does not explain, not from below."""
     at = [{"point.r": (0.0, 0.0, height), "point.v": (0.0, 0.0, -speed)} for height in z]
@@ -269,7 +269,14 @@ def test_a_point_that_goes_through_within_one_step_is_told(
     contact.set(at[1])
     contact.step(1e-3)
     passed = [text for text in contact.told if "went through the surface" in text]
-    assert passed == told * [
+    assert passed == reported * [
         "point 1 went through the surface in one step, from 0.005 m above it to 0.005 m below it, deeper than D_max = "
         "0.001 m, and no force acted; take steps below 0.0001 s, or a larger D_max"
     ]
+
+
+def test_the_step_for_a_point_that_stands_still_below_the_surface_is_that_of_its_way(floor: Fmu) -> None:
+    contact = Running(floor, {"D_max": 1e-3, "point.r": (0.0, 0.0, 5e-3), "point.v": (0.0, 0.0, -10.0)})
+    contact.set({"point.r": (0.0, 0.0, -5e-3), "point.v": (0.0, 0.0, 0.0)})
+    contact.step(1e-3)
+    assert any("take steps below 0.0001 s" in text for text in contact.told)

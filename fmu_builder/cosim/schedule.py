@@ -127,7 +127,7 @@ def _ticks(scenario: CheckedScenario, slave: str) -> int:
     own, step = parse_quantity(given, parse_unit("s"), where), scenario.seconds("step")
     if not 0.0 < own < math.inf:
         raise InputError(Problem(where, f"{given!r} must be greater than 0"))
-    if not 0.0 < step < math.inf:  # a fault of the experiment, which is told with its times
+    if not 0.0 < step < math.inf:  # a fault of the experiment, reported with its times
         return 1
     ticks = max(round(own / step), 1)
     if abs(own / step - ticks) > 1e-6:

@@ -506,8 +506,8 @@ def test_a_constraint_between_bodies_that_are_not_there_is_told_of_both(tmp_path
     path.write_text(f'element = "planar_mechanism"\n{bodies}{hold}', encoding="utf-8")
     with pytest.raises(InputError) as caught:
         load_model(path)
-    told = [str(problem) for problem in caught.value.problems if "[[constraint]] 1" in str(problem)]
-    assert [one.partition("1 ")[2].partition(";")[0] for one in told] == [
+    named = [str(problem) for problem in caught.value.problems if "[[constraint]] 1" in str(problem)]
+    assert [one.partition("1 ")[2].partition(";")[0] for one in named] == [
         "body: there is no body 'follower'",
         "on: there is no body 'cam'",
     ]

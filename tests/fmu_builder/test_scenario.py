@@ -108,7 +108,7 @@ EXPERIMENT = "[experiment]\n{}\n[slaves]\nbody = 'PointMass'\n"
         (
             "stop = 1\nstep = 0.1\nalgorithm = 'newton'",
             "algorithm",
-            "'jacobi', 'gauss_seidel', 'implicit' or 'adaptive'",
+            "'newton' is none of jacobi, gauss_seidel, implicit, adaptive",
         ),
         ("stop = 1\nstep = 0.1\ntolerance = 0", "tolerance", "greater than 0"),
         (

@@ -47,7 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--of-each",
         type=int,
         metavar="N",
-        help="of every test run at most N of its parameters, from the first to the last at equal distances",
+        help="of every test not marked unsampled run at most N of its parameters, from the first to the last at equal "
+        "distances",
     )
     parser.addoption(
         "--all-parameters",
@@ -109,7 +110,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     most: int | None = config.getoption("--of-each")
     if most is None:
         return
-    kept = some_of_each(items, most)
+    kept = some_of_each([item for item in items if not item.get_closest_marker("unsampled")], most)
+    kept |= {id(item) for item in items if item.get_closest_marker("unsampled")}
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
     items[:] = [item for item in items if id(item) in kept]
 

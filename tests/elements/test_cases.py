@@ -54,6 +54,7 @@ def test_every_shipped_element_has_a_case() -> None:
     assert {folder.name for folder in shipped_elements()} <= with_cases
 
 
+@pytest.mark.unsampled
 @pytest.mark.parametrize("name", EACH)
 def test_case_agrees_with_its_reference(name: str) -> None:
     result = run_case(name, CASES[name])

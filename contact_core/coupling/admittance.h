@@ -13,7 +13,9 @@
  * W_0 is what was known before, a guess that is off by W_nn; rho_i is the noise of a row: sigma that of v, r_i what W
  * leaves of the row, discounted.  A W_nn that is given counts a hundred times.  Two forces in different directions
  * determine the answer in their plane, slip by the normal force included; forces along one line leave the rest as it
- * was.  Where that gives no positive W the tangential entries of W_0 are too small for the coupling c = W_xn that is
+ * was.  With forces along one line W_0 in the other directions shows in W_nn, too: a W_0 of which sum s' W_0 s is more
+ * than four times sum s' q, or less than a quarter, counts in the size that makes both equal.  Where that gives no
+ * positive W the tangential entries of W_0 are too small for the coupling c = W_xn that is
  * seen: a rigid body in the plane has (W_xx - 1/m)(W_nn - 1/m) = c^2, amid its range W_xx = W_nn/2 + 2 c^2/W_nn.  Where
  * that is not enough e grows.
  *
@@ -34,6 +36,7 @@
 #define CC_MOST_ADMITTANCE 1e60  /* 1/kg: with more, products of what is sensible overflow */
 #define CC_SECANT_FORGETS 0.8    /* share of the sums that a secant leaves */
 #define CC_SURE 100.0            /* weight of a given W_nn in |W - W_0|^2 */
+#define CC_SECANT_GROSS 4.0      /* sum s' q over sum s' W_0 s, or its inverse, of a W_0 that is off by its size */
 #define CC_SECANT_ROUNDING 1e-9  /* of the trace of sum s s': least weight of what was known, */
 #define CC_SECANT_LEFT 0.1       /* and of what W leaves of the secants, squared: in rho^2 */
 #define CC_LEAST_ANGLE 0.02      /* of W_xx W_nn: least W_xx W_nn - c^2, and */
@@ -121,6 +124,23 @@ CC_API void cc_leave_of_secants(CcSecants *secants, const double left[3])
         secants->left[i] = CC_SECANT_FORGETS * secants->left[i] + left[i] * left[i];
 }
 
+/* Bring a guess to the size that the secants show, where it is off by far. */
+CC_API void cc_size_admittance(const CcSecants *secants, double W_0[3][3])
+{
+    double seen = 0.0, expected = 0.0;
+    for (int i = 0; i < 3; i++) {
+        seen += secants->qs[i][i];
+        expected += cc_dot(W_0[i], secants->ss[i]);
+    }
+    double size = expected > 0.0 ? seen / expected : 0.0;
+    int far = size > CC_SECANT_GROSS || size < 1.0 / CC_SECANT_GROSS;
+    if (!far || !(size > 0.0 && size < CC_MOST_ADMITTANCE))
+        return;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            W_0[i][j] *= size;
+}
+
 /* Learn W from one more secant: the force changed by s, N, and the acceleration by q, m/s^2, in each interval, with
  * noise of the standard deviation `noise`, m/s^2.  sure: weight of W_nn as it was, 1 or CC_SURE. */
 CC_API void cc_learn_admittance(CcSecants *secants, const double s[3], const double q[3], double noise, double sure,
@@ -134,12 +154,14 @@ CC_API void cc_learn_admittance(CcSecants *secants, const double s[3], const dou
             secants->qs[i][j] = CC_SECANT_FORGETS * secants->qs[i][j] + q[i] * s[j];
             trace += i == j ? secants->ss[i][j] : 0.0;
         }
+    if (sure == 1.0)
+        cc_size_admittance(secants, W_0);
     for (int i = 0; i < 3; i++) /* squared */
         rho[i] = 2.0 * noise * noise + CC_SECANT_LEFT * secants->left[i]
-               + CC_SECANT_ROUNDING * trace * W[2][2] * W[2][2];
+               + CC_SECANT_ROUNDING * trace * W_0[2][2] * W_0[2][2];
     for (int i = 0; i < 3; i++)
         w[i] = rho[2] < rho[i] ? rho[2] / rho[i] : 1.0;
-    double e = rho[2] / (W[2][2] * W[2][2]);
+    double e = rho[2] / (W_0[2][2] * W_0[2][2]);
     cc_solve_admittance(secants, w, e, sure, W_0, found);
     for (int n = 0; n < CC_MOST_WEIGHINGS && !cc_is_admittance(found); n++) {
         for (int i = 0; i < 2 && n == 0 && found[2][2] > 0.0; i++) {

@@ -109,6 +109,18 @@ def test_least_squares_of_noisy_secants(library: ctypes.CDLL, sure: float) -> No
     assert found[1:, 1:] == pytest.approx(W[1:, 1:], abs=3e-3)  # and they are not seen there
 
 
+@pytest.mark.parametrize("off", [0.001, 0.1, 1.0, 10.0, 1000.0])
+def test_a_guess_of_any_size_gives_the_same_answer_to_friction(library: ctypes.CDLL, off: float) -> None:
+    """Forces along one line at the tip of a pendulum that stands across: W_xx = 0, which no such force shows.  A guess
+    of it that is `off` W_nn would leave K^2 times that in W_nn."""
+    W, K = np.diag([0.0, 0.0, 0.02]), 0.42
+    steps = np.array([1.0, 300.0, 500.0, -100.0])
+    s = np.stack([K * steps, 0 * steps, steps], axis=1)
+    found = learned(library, s, s @ W, guessed(library, off * W[2, 2]))
+    assert found[2, 2] == pytest.approx(W[2, 2], rel=0.65 if 0.25 < off < 4 else 0.36)
+    assert found @ s[0] @ s[0] == pytest.approx(s[0] @ W @ s[0], rel=0.1)
+
+
 def test_a_force_that_pulls_what_it_pushes_teaches_nothing(library: ctypes.CDLL) -> None:
     """Answers against the force are those of others: W stays positive."""
     s, W_0 = np.array([[0.0, 0.0, 1.0], [0.1, 0.0, 2.0]]), guessed(library, 0.5)

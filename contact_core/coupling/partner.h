@@ -15,7 +15,8 @@
  * Model           where it is used y_n is predicted by it, and W_nn is its b_0 while N changes
  * Admittance      W, 1/kg, y = a + W f: by least squares of secants of f and y (admittance.h), from an anchor that
  *                 moves when there is something to learn.
- * First answers   that only bodies of (omega H)^2 > 4 would give show no lag: others move the body
+ * First answers   that only bodies of (omega H)^2 > 4 would give show no lag, of (omega H)^2 > 100 no W: others move
+ *                 the body
  * Steady          where N has not changed by a twentieth of its largest for twenty samples others alone move the point
  *                 along the normal: lag and W_nn stay as they are.
  * Kept            a W that is given and not to be learned is refuted where another one leaves less than 1/1000 of what
@@ -49,6 +50,7 @@
 #define CC_STEADY_SAMPLES 20.0  /* samples without one along the normal, after which lag and W_nn stay as they are */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, */
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
+#define CC_LIGHTEST_SHOWN 100.0  /* (omega H)^2 of bodies that first answers can show */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
 #define CC_ASSUMED 0.5          /* `known` of a W that the model has from free flight: no force showed it */
 #define CC_REFUTES 0.1               /* |W_seen - W| k H^2 of a W that is kept as given and is wrong, */
@@ -393,8 +395,10 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     int shown = fixed && p->known == 0.0 && rubs > CC_EXCITATION * CC_EXCITATION * friction;
     int excited = shown || ss > least * least;
     int active = excited && cc_dot(q, q) > floor * floor;
-    if (p->known == 0.0 && p->unanswered < CC_DOUBTED && p->driven > CC_QUIET_SHARE * cc_dot(q, q))
-        active = 0; /* it may be what others do */
+    if (p->known == 0.0 && p->unanswered < CC_DOUBTED) { /* it may be what others do, and that of no body surely is */
+        p->driven += sq > CC_LIGHTEST_SHOWN * p->model.unit * ss ? cc_dot(q, q) : 0.0;
+        active = active && !(p->driven > CC_QUIET_SHARE * cc_dot(q, q));
+    }
     if (active && p->known < 1.0 && sq > 0.0) {
         cc_guess_admittance(p->W, sq / ss);
         cc_forget_secants(&p->secants);

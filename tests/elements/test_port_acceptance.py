@@ -130,12 +130,16 @@ def test_the_energy_that_is_shown_is_what_a_free_body_has_gained() -> None:
     assert gained > 0.1 * start
 
 
-def test_a_first_force_that_is_next_to_nothing_teaches_no_mass() -> None:
-    """It touches with the very end of a step, while a sine moves the body: what the sine does is no answer to it."""
-    system = one_system(7, "sine", 11)
-    given, hold = (measure(11, system, SEQUENTIAL, method, system.reference()) for method in ("given", "hold"))
+@pytest.mark.parametrize(
+    ("seed", "family", "index", "master"),
+    [(7, "sine", 11, SEQUENTIAL), (60606, "pendulum", 29, SEQUENTIAL), (8123, "pendulum", 18, SEQUENTIAL)],
+)
+def test_a_first_force_that_is_next_to_nothing_shows_no_mass(seed: int, family: str, index: int, master: str) -> None:
+    """It touches with the very end of a step, while a sine, or gravity, moves the body: that is no answer to it."""
+    system = one_system(seed, family, index)
+    given, hold = (measure(index, system, master, method, system.reference()) for method in ("given", "hold"))
     assert given is not None and hold is not None
-    assert np.all(given.errors < 0.1) and np.all(hold.errors > 0.3)
+    assert np.all(given.errors < 0.1) and np.mean(hold.errors) > 0.25
 
 
 @pytest.mark.parametrize(

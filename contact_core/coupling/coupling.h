@@ -456,7 +456,7 @@ CC_API CcLoadedMass cc_coupling_load(const CcCoupling *c, const double r[3], con
 {
     const CcPartner *p = &c->partner;
     int lag = cc_lag(p->lag);
-    CcLoadedMass on = {cc_held_mass(&p->model, lag), 0.0};
+    CcLoadedMass on = {cc_held_mass(&p->model, lag), 0.0, cc_sqrt(p->model.lag[lag].miss)};
     double mean = -0.5 * (p->r[2] + r[2]) + p->H * (v[2] - p->v[2]) / 12.0;
     on.load = on.body.mass * (p->v[2] - v[2]) / p->H + p->f[lag][2] + on.body.stiffness * mean
               + on.body.damping * (p->r[2] - r[2]) / p->H;

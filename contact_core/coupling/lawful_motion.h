@@ -14,7 +14,7 @@
  *     N = N_l + (1 - q) [(1 - q) e_x + (1 + 3 q) H e_w / 2] / (W H^2),   0 <= N <= 2 N_l
  *
  * It leads the body from where the load balances the law until the body is where the law would have it, and owes
- * nothing.  A body whose a changes, or the P of a held one, is moved by others, and is not led. */
+ * nothing.  A body whose a changes, or a held one whose y the model misses, is moved by others, and is not led. */
 #ifndef CC_LAWFUL_MOTION_H
 #define CC_LAWFUL_MOTION_H
 
@@ -23,8 +23,8 @@
 
 #define CC_LAWFUL_PARTS 4        /* of an interval */
 #define CC_LAWFUL_POLE 0.5       /* q */
-#define CC_LAWFUL_STEADY 1e-4    /* of the largest W f: where a, or P/M, changes by more others move the body */
-#define CC_LAWFUL_SAMPLES 3.0    /* with a steady a or P/M, before it counts */
+#define CC_LAWFUL_STEADY 1e-4    /* of the largest W f: where a changes, or y is missed, by more others move the body */
+#define CC_LAWFUL_SAMPLES 3.0    /* without such a change, before a or P counts */
 #define CC_LAWFUL_MOST 200.0     /* samples since the contact began: later it is left to creep */
 #define CC_LAWFUL_BALANCED 0.05  /* of the load: difference from the force of the law */
 #define CC_LAWFUL_REACHED 1e-4   /* of N_l: where N differs by less the body is on its way */
@@ -40,10 +40,12 @@ typedef struct {
     double lag CC_IN(0, 2);   /* with which a was found */
 } CcLawfulMotion;
 
-/* The bodies beside the contact: a mass, held or free, and the load P on it, N. */
+/* The bodies beside the contact: a mass, held or free, the load P on it, N, and what the model missed the acceleration
+ * of the last interval by, m/s^2.  P is found with an error of (omega H)^4 after a large change of the force: whether
+ * it changes the model says. */
 typedef struct {
     CcHeldMass body;
-    double load;
+    double load, missed;
 } CcLoadedMass;
 
 /* 1 if a spring or a damper holds the mass; else the a and W of the sample describe it. */
@@ -99,7 +101,8 @@ CC_API double cc_lawful_force(CcLawfulMotion *m, const CcPortLaw *law, const CcI
                               int lag, int known, double largest)
 {
     int held = cc_is_held(on);
-    double W = at->W[2][2], a = held ? -on->load / on->body.mass : at->a[2], change = cc_abs(a - m->a), N = 0.0;
+    double W = at->W[2][2], a = held ? -on->load / on->body.mass : at->a[2], N = 0.0;
+    double change = held ? on->missed : cc_abs(a - m->a);
     if (m->samples == 0.0 || m->samples >= CC_LAWFUL_MOST)
         return m->samples = 0.0;
     m->samples += 1.0;

@@ -106,8 +106,9 @@ def pressed(draw: Draw) -> System:
     )  # fmt: skip
 
 
-def axis(draw: Draw) -> System:
-    """An axis under position and speed control that is driven against a wall and stays there."""
+def axis(draw: Draw, aim_swings: tuple[float, float] | None = None) -> System:
+    """An axis under position and speed control that is driven against a wall and stays there; its aim behind the wall
+    may swing by a share of itself, so many samples a period, from its middle on."""
     m, law, N = draw.log(1e-2, 1e2), draw.law(), draw.log(3, 40)
     H, ratio, zeta, v0 = interval(m, law, N), draw.log(0.1, 10), draw.even(0.5, 1.5), draw.log(0.1, 1)
     Kp, wall = ratio * law.stiffness, math.sqrt(law.stiffness / m)
@@ -115,13 +116,18 @@ def axis(draw: Draw) -> System:
     slowest = math.sqrt(Kp / m) * min(zeta, 1 / (2 * zeta))  # of its decays, 1/s
     steps = min(40 + math.ceil(15 / slowest / H), 2000)
     wire = Wire(contact(law), rows(1, z=[1]))
-    plant = linear_plant([m], H, [wire], K=[[Kp]], D=[[2 * zeta * math.sqrt(Kp * m)]], pull=[-Kp * aim])
+    wave, phase, more = None, None, 0
+    if aim_swings:
+        share, samples = aim_swings
+        wave, phase, more = (0, share * Kp * aim, 2 * math.pi / (samples * H)), (0.0, 1.0), 2
+    plant = linear_plant([m], H, [wire], K=[[Kp]], D=[[2 * zeta * math.sqrt(Kp * m)]], pull=[-Kp * aim], wave=wave)
     facts = {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "Kp/K": ratio, "zeta": zeta}
     facts["fastest wH"] = max(math.sqrt(Kp / m), wall) * H
     return System(
-        "PD axis", plant, (wire.port,), H, steps, start_states([1e-4 * v0], [-v0], H), np.array([0, m]), "force", N,
-        facts, quadratic=np.array([[Kp, 0], [0, 0]]), linear=np.array([Kp * aim, 0]), constant=Kp * aim**2 / 2,
-        expected=Kp * aim / (Kp + law.stiffness) * law.stiffness,
+        "PD axis", plant, (wire.port,), H, steps, start_states([1e-4 * v0], [-v0], H, phase),
+        np.pad([0, m], (0, more)), "force", N, facts,
+        quadratic=np.pad([[Kp, 0], [0, 0]], (0, more)), linear=np.pad([Kp * aim, 0], (0, more)),
+        constant=Kp * aim**2 / 2, expected=Kp * aim / (Kp + law.stiffness) * law.stiffness,
     )  # fmt: skip
 
 

@@ -79,6 +79,28 @@ def _control_characters(path: Path, value: object, place: tuple[str, ...]) -> It
         yield Problem(where, f"{shortened(value)}: {what}")
 
 
+_RULES = {  # by the type of pydantic's error, what a value must
+    "string_type": "be a text",
+    "string_too_short": "have at least {min_length} characters",
+    "list_type": "be a list",
+    "too_short": "have at least {min_length} entries",
+    "too_long": "have at most {max_length} entries",
+    "bool_type": "be true or false",
+    "bool_parsing": "be true or false",
+    "int_type": "be a whole number",
+    "int_parsing": "be a whole number",
+    "int_from_float": "be a whole number",
+    "float_type": "be a number",
+    "float_parsing": "be a number",
+    "finite_number": "be a finite number",
+    "greater_than": "be greater than {gt:.10g}",
+    "greater_than_equal": "be at least {ge:.10g}",
+    "less_than": "be less than {lt:.10g}",
+    "less_than_equal": "be at most {le:.10g}",
+    "dict_type": "be a table",
+    "model_type": "be a table",
+    "model_attributes_type": "be a table",
+}
 FIELDS_OF_OURS = ("path", "table")  # of models of files: no keys of the file
 
 
@@ -99,7 +121,9 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
         elif fault["type"] == "literal_error":
             problems.append(Problem(where, none_of(fault["input"], re.findall("'([^']*)'", fault["ctx"]["expected"]))))
         else:
-            what = re.sub("a valid dictionary( or instance of \\w+)?$", "a table", fault["msg"])
+            limits = fault.get("ctx", {})
+            words = "not be empty" if limits.get("min_length") == 1 else _RULES.get(fault["type"])
+            what = fault["msg"] if words is None else f"must {words.format(**limits)}"
             problems.append(Problem(where, f"{shortened(fault['input'])}: {what[0].lower()}{what[1:]}"))
     return problems
 

@@ -219,7 +219,7 @@ def _plain(problem: Problem) -> Problem:
     where = re.sub(r"\[responses\.(\w+)\] Response$", r"[responses] \1", where).replace(".Response]", "]")
     what = problem.what
     if "[responses] " in where:
-        what = re.sub("input should be a table$", "must be a table or a text", what)
+        what = re.sub("must be a table$", "must be a table or a text", what)
     return Problem(where, what)
 
 

@@ -321,7 +321,7 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
     expected = [
         f"{path}[parameters.floor.K_fr] min: this key is missing",
         f"{path}[parameters.floor.K_fr] lg: this key is unknown; did you mean 'log'?",
-        f"{path}[method] scan: -1: input should be greater than or equal to 0",
+        f"{path}[method] scan: -1: must be at least 0",
         f"{path}[parameters] restitution: start = 1.2 must be between min = 0.1 and max = 0.9: move it, or widen the "
         "range",
         "/fit.toml: [parameters] stiffness start = '1 kg' has the dimension kg but N/m (kg.s-2) is needed",

@@ -126,7 +126,7 @@ def test_a_faulty_experiment_is_told_once(tmp_path: Path, experiment: str, where
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[slaves]\nbody = 5", "[slaves] body: 5: input should be a table"),
+        ("[slaves]\nbody = 5", "[slaves] body: 5: must be a table"),
         ("[slaves]\n'a b' = 'PointMass'", "[slaves] a b: the name of a slave must be an identifier"),
         ("[slaves]", "[slaves]: there is no slave"),
         ("[slaves]\nbody = { recipe = '' }", "[slaves.body] recipe"),
@@ -172,6 +172,43 @@ def test_faulty_connections_are_told(tmp_path: Path, connections: str, words: st
     lines = faults(tmp_path, f"connections = {connections}\n" + EXPERIMENT.format("stop = 1\nstep = 0.1"))
     assert all(line.startswith("system.toml: ") for line in lines)
     assert any("connections" in line and words in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("tables", "where", "words"),
+    [
+        (
+            "[reference]\nfile = 'a.csv'\nsource = 'none'",
+            "[reference] source",
+            "'none': must have at least 10 characters",
+        ),
+        ("[reference]\nfile = 1\nsource = 'closed form'", "[reference] file", "1: must be a text"),
+        ("[convergence]\nquantity = 'a.b'\nsteps = [1]\norder = 1", "steps", "[1]: must have at least 3 entries"),
+        ("[convergence]\nquantity = 'a.b'\nsteps = 5\norder = 1", "steps", "5: must be a list"),
+        ("[convergence]\nquantity = 'a.b'\nsteps = [1, 2, 3]\norder = 'x'", "order", "'x': must be a number"),
+        ("[convergence]\nquantity = 'a.b'\nsteps = [1, 2, 3]\norder = 0", "order", "0: must be greater than 0"),
+    ],
+)
+def test_the_rules_of_a_case_are_named_in_the_words_of_all_other_keys(
+    tmp_path: Path, tables: str, where: str, words: str
+) -> None:
+    said = faults(tmp_path, EXPERIMENT.format("stop = 1\nstep = 0.1") + tables)
+    assert any(where in line and line.endswith(words) for line in said), said
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("power = 'x'", "power: 'x': must be true or false"),
+        ("power = []", "power: []: must be true or false"),
+        ("tolerance = inf", "tolerance: inf: must be a finite number"),
+        ("tolerance = []", "tolerance: []: must be a number"),
+        ("record = []", "record: []: must not be empty"),
+        ("record = [1]", "record 1: 1: must be a text"),
+    ],
+)
+def test_kinds_of_values_are_named_in_our_words(tmp_path: Path, key: str, words: str) -> None:
+    assert any(line.endswith(words) for line in faults(tmp_path, EXPERIMENT.format(f"stop = 1\nstep = 0.1\n{key}")))
 
 
 def test_the_keys_suggested_are_those_of_the_table_at_hand(tmp_path: Path) -> None:

@@ -392,7 +392,7 @@ FAULTS = {
     '"bounce/impact"': ('"bounce + 1[m]"', "'+' needs equal dimensions: m/s on the left, m on the right"),
     "speed[1]": ("speed", "give the number of a contact, impact_speed[1], or for all of them take"),
     "[responses]": ("[plan]\nkind = 'sobol'\n[responses]", "sobol needs runs"),
-    "count = 3": ("count = 100000000000", "count: 100000000000: input should be less than or equal to 1000000"),
+    "count = 3": ("count = 100000000000", "count: 100000000000: must be at most 1000000"),
     "count = 3 }": ("count = 3, base = 77 }", "base: 77 is outside 0.4 .. 0.8"),
 }
 

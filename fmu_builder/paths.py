@@ -36,9 +36,10 @@ def is_shipped(path: Path) -> bool:
     return PACKAGE in parents or shipped("fmus").resolve() in parents
 
 
-def find_element(element: str, beside: Path, where: str) -> Path:
+def find_element(element: str, beside: Path, where: str, others: Iterable[str] = ()) -> Path:
     """The folder of an element: a path from the folder `beside`, or `elements/<name>` in that, then upwards, then in
-    the installation.  Raises InputError at `where` naming the places looked at."""
+    the installation.  `others` are other names that would do.  Raises InputError at `where` naming the places looked
+    at."""
     if "/" in element or "\\" in element:
         folder = (beside / element).resolve()
         if not (folder / "element.toml").is_file():
@@ -51,7 +52,7 @@ def find_element(element: str, beside: Path, where: str) -> Path:
             return place / element
     known = {folder.parent.name for place in places for folder in place.glob("*/element.toml")}
     what = f"there is no element '{element}' in elements/ of {start}, of the folders above it, or of the installation"
-    raise InputError(Problem(where, what + did_you_mean(element, known)))
+    raise InputError(Problem(where, what + did_you_mean(element, known.union(others))))
 
 
 def find_recipe(name: str, beside: Path | None = None, cases: Iterable[str] = ()) -> Path:

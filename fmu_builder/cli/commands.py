@@ -443,8 +443,10 @@ def schema(
         found = document_schema(Fit)
     elif element in DOCUMENTS:
         found = document_schema(element)
+    elif element == "element":
+        found = element_schema()
     else:
-        found = element_schema() if element == "element" else recipe_schema(element, Path.cwd())
+        found = recipe_schema(element, Path.cwd(), ("study", "fit", *DOCUMENTS, "element"))
     print(json.dumps(found, indent=2, ensure_ascii=False))
 
 

@@ -6,7 +6,7 @@ schema, not the reverse."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,11 @@ _QUANTITY: Schema = {"type": ["number", "string"]}  # SI, or text "number unit"
 _VALUES: Schema = {"type": "array", "items": _QUANTITY}
 
 
-def recipe_schema(element: str, beside: Path) -> Schema:
+def recipe_schema(element: str, beside: Path, others: Iterable[str] = ()) -> Schema:
     """Of the recipes of an element that is named, or given by its path, as in a recipe in the folder `beside`.
 
-    Raises InputError if there is none, or its element.toml is wrong."""
-    folder = find_element(element, beside, "ELEMENT")
+    others   further names that would do.   Raises InputError if there is none, or its element.toml is wrong."""
+    folder = find_element(element, beside, "ELEMENT", others)
     declared, module = read_declaration(folder), structure_module(folder)
     models: dict[str, Schema] = {}
     tables = {name: _structure_table(keys, models) for name, keys in models_of(module, "TABLES").items()}

@@ -95,6 +95,12 @@ def test_the_command_prints_it_with_units_and_ranges(tmp_path: Path) -> None:
         CliRunner().invoke(app, ["schema", "rotational_sprin"], catch_exceptions=False)
 
 
+def test_a_misspelt_kind_of_file_is_named_with_the_nearest() -> None:
+    for wrong, right in (("scenrio", "scenario"), ("studdy", "study"), ("fitt", "fit"), ("elment", "element")):
+        with pytest.raises(InputError, match=f"there is no element '{wrong}' .*; did you mean '{right}'"):
+            CliRunner().invoke(app, ["schema", wrong], catch_exceptions=False)
+
+
 def test_an_element_given_by_its_folder_may_be_named_in_recipes(tmp_path: Path) -> None:
     shutil.copytree(shipped("elements") / "inertia", tmp_path / "elements" / "own_inertia")
     checks = Draft7Validator(recipe_schema("elements/own_inertia", tmp_path))

@@ -6,7 +6,7 @@ import os
 import sys
 import webbrowser
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,24 +21,42 @@ if TYPE_CHECKING:
 
 def find(name: str, what: str, cases: Iterable[str] = ()) -> Path:
     """A recipe or scenario by file or name; `what` names the kind in the error, `cases` are other names that would
-    do."""
+    do.  Raises InputError, where the name is that of a case with the commands that take it."""
     if not name or Path(name).is_dir():
         raise InputError(Problem(name or "''", f"is {'a folder' if name else 'no name'}; give {what}"))
-    return find_recipe(name, cases=cases)
+    try:
+        return find_recipe(name, cases=cases)
+    except InputError:
+        found = [*_cases_named(name, _known_cases())]
+        if len(found) == 1:
+            what = "is a case, a system of FMUs: `run` runs it, `show` draws it, `build --assembly` makes one FMU"
+            raise InputError(Problem(name, what)) from None
+        if found:
+            raise InputError(Problem(name, f"is the name of the cases {', '.join(found)}; name one of them")) from None
+        raise
 
 
 def find_scenario(name: str) -> Path:
     """An .fmu, a scenario, an SSP archive, a recipe, or a case of this name."""
     if Path(name).suffix in (".fmu", ".ssp", ".toml"):
         return Path(name)
-    from fmu_builder.cosim.validation import all_cases, own_cases  # a build needs none of the master
-
-    known = all_cases() | own_cases()
-    cases = [path for case, path in known.items() if name in (case, case.partition("/")[2])]
+    known = _known_cases()
+    cases = [*_cases_named(name, known).values()]
     if len(cases) == 1 and not any(Path(folder, f"{name}.toml").is_file() for folder in (".", "fmus")):
         return cases[0]
     what = "a scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case"
     return find(name, what, [case.partition("/")[2] for case in known])
+
+
+def _known_cases() -> dict[str, Path]:
+    from fmu_builder.cosim.validation import all_cases, own_cases  # a build needs none of the master
+
+    return all_cases() | own_cases()
+
+
+def _cases_named(name: str, known: Mapping[str, Path]) -> dict[str, Path]:
+    """The cases of the name `element/case`, or `case`."""
+    return {case: path for case, path in known.items() if name in (case, case.partition("/")[2])}
 
 
 def check_outputs(*targets: tuple[str, Path | None]) -> None:

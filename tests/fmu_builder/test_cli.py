@@ -699,6 +699,24 @@ def test_a_misspelt_case_is_told_the_nearest_one(drop: Command, tmp_path: Path) 
         assert "there is no recipe of this name; did you mean 'drop_elastic'?" in said
 
 
+@pytest.mark.parametrize("verb", ["info", "build"])
+@pytest.mark.parametrize("name", ["point_surface/depth_limit", "depth_limit", "own/slide"])
+def test_a_case_in_the_place_of_a_recipe_is_named_with_the_commands_that_take_it(
+    drop: Command, tmp_path: Path, verb: str, name: str
+) -> None:
+    (tmp_path / "elements" / "own" / "cases").mkdir(parents=True)
+    (tmp_path / "elements" / "own" / "element.toml").write_bytes(b"")
+    (tmp_path / "elements" / "own" / "cases" / "slide.toml").write_bytes(b"")
+    said = refused(drop, tmp_path, 2, verb, name)
+    assert f"{name}: is a case, a system of FMUs: `run` runs it" in said
+
+
+@pytest.mark.parametrize("verb", ["run", "info"])
+def test_a_case_of_two_elements_is_named_with_both(drop: Command, tmp_path: Path, verb: str) -> None:
+    both = ", ".join(case for case in all_cases() if case.endswith("/swing"))
+    assert f"swing: is the name of the cases {both}; name one of them" in refused(drop, tmp_path, 2, verb, "swing")
+
+
 @pytest.mark.parametrize("verb", ["run", "info"])
 def test_what_is_no_fmu_is_refused_by_name(command: Command, tmp_path: Path, verb: str) -> None:
     good = foreign_fmu(tmp_path, "Spring", BODY).read_bytes()

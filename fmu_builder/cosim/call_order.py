@@ -29,7 +29,7 @@ def call_orders(
 
     It does not where a value passes through another FMU on its way, which adds an interval, or where Gauss-Seidel
     calls one of two bodies before the element and the other one after it, or where steps of a body are longer or
-    shorter; and an order that the scenario or the FMU itself gives, by its mode too, is kept.
+    shorter; and what the scenario gives, `unknown` too, or an order of the FMU itself, by its mode too, is kept.
 
     starts   what the scenario gives, by slave and variable"""
     place = {name: k for k, name in enumerate(schedule.order)}
@@ -47,7 +47,7 @@ def call_orders(
             or not {"unknown", _PARALLEL, _SEQUENTIAL} <= {*order.literals}
         ):
             continue
-        if literal(order, starts[name]) != "unknown":
+        if ORDER in starts[name] or literal(order, {}) != "unknown":
             continue
         mode = description.variables.get(MODE)
         if mode is not None and literal(mode, starts[name]) in _NAME_AN_ORDER:

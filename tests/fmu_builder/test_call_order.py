@@ -49,9 +49,10 @@ def test_the_order_follows_from_the_algorithm_and_the_place_of_the_element(
     assert found == ({"spring": expected} if expected else {})
 
 
-def test_what_the_scenario_gives_stays(tmp_path: Path) -> None:
-    slaves = f"left = {{ {MASS} }}\nright = {{ {MASS} }}\n" + SPRING % ', start = { "coupling.order" = "late" }'
-    assert orders(tmp_path, TEXT % "jacobi" + slaves) == {"spring": "late"}
+@pytest.mark.parametrize("given", ["late", "unknown"])
+def test_what_the_scenario_gives_stays(tmp_path: Path, given: str) -> None:
+    slaves = f"left = {{ {MASS} }}\nright = {{ {MASS} }}\n" + SPRING % f', start = {{ "coupling.order" = "{given}" }}'
+    assert orders(tmp_path, TEXT % "jacobi" + slaves) == {"spring": given}
 
 
 def test_an_order_of_the_recipe_and_one_that_the_mode_names_are_kept(tmp_path: Path) -> None:

@@ -320,9 +320,12 @@ def read_schema(table: Path) -> Any:
 
 
 def check_place(table: Path) -> None:
-    """Whether the table can be written, before the runs.   Raises ToolError."""
+    """Whether the table can be written, before the runs.   Raises InputError, ToolError."""
     if table.is_dir():
         raise InputError(Problem("-o", f"'{table}' is a folder; name a file in it"))
+    if table.suffix not in ("", ".parquet"):
+        what = "would be a table in Parquet under a name that says something else; end it with .parquet"
+        raise InputError(Problem("-o", f"'{table}' {what}"))
     if what := no_place(table):
         raise ToolError(Problem("-o", what))
 

@@ -531,10 +531,17 @@ def test_a_table_that_is_none_is_kept(here: Callable[[str], StudyResult]) -> Non
     with pytest.raises(InputError, match=r"bounce\.parquet: cannot be read as Parquet"):
         here(BOUNCE)
     assert Path("bounce.parquet").read_text() == "mine"
-    for name in ("bounce.parquet", "bounce.toml"):
-        with pytest.raises(InputError, match=rf"{name}: cannot be read as Parquet"):
-            study("bounce.toml", name, again=True)
+    with pytest.raises(InputError, match=r"bounce\.parquet: cannot be read as Parquet"):
+        study("bounce.toml", "bounce.parquet", again=True)
     assert Path("bounce.parquet").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "bounce.toml"])
+def test_a_table_ends_as_parquet_does(here: Callable[[str], StudyResult], name: str) -> None:
+    Path("bounce.toml").write_text(BOUNCE)
+    with pytest.raises(InputError, match=rf"-o: '{name}' would be a table in Parquet .*; end it with \.parquet"):
+        study("bounce.toml", name, again=True)
+    assert not Path("runs.csv").exists()
     assert Path("bounce.toml").read_text() == BOUNCE
 
 

@@ -63,13 +63,19 @@ def check_outputs(*targets: tuple[str, Path | None]) -> None:
     """Whether the files (option, path) can be written, checked before a long run and not after it.  Without an option:
     a file that is read, or written beside another.
 
-    Raises InputError for a path that is a folder, or given twice; ToolError for a folder that cannot be written to."""
+    Raises InputError for a path that is a folder, `-`, or given twice; ToolError for a folder that cannot be written
+    to."""
     given = [(option, path) for option, path in targets if path is not None]
     count = Counter(real_place(path) for _, path in given if not is_stream(path))
     wrong = [
         Problem(option, f"'{path}' is a folder; name a file in it")
         for option, path in given
         if option and path.is_dir()
+    ]
+    wrong += [
+        Problem(option, "'-' is no name of a file, and nothing is written to the standard output; name a file")
+        for option, path in given
+        if option and str(path) == "-"
     ]
     wrong += [
         Problem(option, f"'{path}' is written by another option as well, or read; choose another name")

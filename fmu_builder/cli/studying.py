@@ -36,6 +36,7 @@ def run_study(
     as_json: bool,
 ) -> None:
     """Run a study, write its table, and print where it is and what to know of it."""
+    check_outputs(("-o", output), ("", source))
     with _shown_progress() as progress:
         try:
             result, exit_code = (

@@ -613,6 +613,8 @@ def test_all_faults_of_a_recipe_are_told_at_once(command: Command, tmp_path: Pat
         (["-o", "."], ["-o", "'.' is a folder"]),
         (["-o", "a.html", "--plot", "a.html"], ["--plot", "'a.html'", "choose another name"]),
         (["-o", "a", "--plot", "a.json"], ["--plot", "'a.json'", "choose another name"]),
+        (["-o", "-"], ["-o: '-' is no name of a file"]),
+        (["--plot", "-"], ["--plot: '-' is no name of a file"]),
         (["--plot", "a.pdf"], ["--plot: 'a.pdf' would be a page of HTML", "end it with .html"]),
     ],
 )
@@ -624,6 +626,21 @@ def test_faulty_options_of_run_are_refused(drop: Command, tmp_path: Path, option
 
 def test_an_archive_of_a_system_is_written_under_the_ending_by_which_it_is_known(drop: Command, tmp_path: Path) -> None:
     assert "'x.zip' must end with .ssp" in refused(drop, tmp_path, 2, "ssp", "drop.toml", "-o", "x.zip")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ssp", "drop.toml", "-o", "-"),
+        ("validate", "projectile", "--report", "-"),
+        ("study", "drop.toml", "-o", "-"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_no_command_writes_to_the_standard_output_by_name(
+    drop: Command, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    assert f"{arguments[-2]}: '-' is no name of a file" in refused(drop, tmp_path, 2, *arguments)
 
 
 def test_no_step_that_info_lists_is_longer_than_the_one_that_it_recommends(command: Command) -> None:

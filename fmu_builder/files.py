@@ -12,7 +12,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
@@ -180,11 +180,15 @@ def written(place: Path) -> Iterator[None]:
 
 
 def no_place(path: Path) -> str:
-    """Why no file can be made or replaced there, as far as its folder shows; "" if it can."""
+    """Why no file can be made or replaced there, as far as its folder shows, in which one is tried; "" if it can."""
     parent = next(folder for folder in real_place(path).parents if folder.exists())
-    if parent.is_dir() and os.access(parent, os.W_OK):
-        return ""
     what = "cannot be written to" if parent.is_dir() else "is a file, not a folder"
+    if parent.is_dir() and os.access(parent, os.W_OK):  # which root has in any folder
+        with suppress(OSError):
+            trial = _beside(parent / "trial")
+            trial.touch(exist_ok=False)
+            trial.unlink()
+            return ""
     return f"'{path}' cannot be written: {parent} {what}; choose another place"
 
 

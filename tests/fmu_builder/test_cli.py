@@ -25,7 +25,7 @@ from rich.console import Console
 
 import fmu_builder
 from fmu_builder import cli, doctor
-from fmu_builder.cli import building, cases, running
+from fmu_builder.cli import building, cases, running, studying
 from fmu_builder.cli.files import show_page
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of
@@ -678,6 +678,25 @@ def test_a_file_where_a_folder_should_be_is_told_without_doing_the_work(
     assert "file" in error.splitlines()[-1]
     assert "cannot be written" in error or "is a file" in error
     assert (tmp_path / "file").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("validate", "projectile", "--report", "/proc/report.html"),
+        ("run", "drop.toml", "-o", "/proc/trace.csv"),
+        ("study", "drop.toml", "-o", "/proc/runs.parquet"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_folder_that_takes_no_file_is_named_before_the_work(
+    drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """/proc, which takes files of nobody, root included."""
+    for module, work in ((cases, "validate_with_views"), (running, "Master"), (studying, "study")):
+        monkeypatch.setattr(module, work, lambda *given, **named: pytest.fail("the work was begun"))
+    error = refused(drop, tmp_path, 3, *arguments)
+    assert f"{arguments[-2]}: '{arguments[-1]}' cannot be written: /proc cannot be written to" in error
 
 
 @pytest.mark.parametrize("name", ["a.ssp", "W.txt"])

@@ -24,6 +24,8 @@ def write_ssp(scenario: str, output: Path | None, target: str, platforms: Sequen
     with recorded_reads() as files:
         system = system_of(load_scenario(path))
     check_outputs(("-o", output), *(("", file) for file in (*named_files(system.scenario), *files)))
+    if output.name == ".ssp":
+        raise InputError(Problem("-o", f"'{output}' has no name before .ssp; name it, such as {path.stem}.ssp"))
     if output.suffix != ".ssp":
         raise InputError(Problem("-o", f"'{output}' must end with .ssp, by which it is known as a system"))
     archive, warnings = ssp_archive(system, target, platforms)

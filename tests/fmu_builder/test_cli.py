@@ -626,6 +626,8 @@ def test_faulty_options_of_run_are_refused(drop: Command, tmp_path: Path, option
 
 def test_an_archive_of_a_system_is_written_under_the_ending_by_which_it_is_known(drop: Command, tmp_path: Path) -> None:
     assert "'x.zip' must end with .ssp" in refused(drop, tmp_path, 2, "ssp", "drop.toml", "-o", "x.zip")
+    said = "-o: '.ssp' has no name before .ssp; name it, such as drop.ssp"
+    assert said in refused(drop, tmp_path, 2, "ssp", "drop.toml", "-o", ".ssp")
 
 
 @pytest.mark.parametrize(

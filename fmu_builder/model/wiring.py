@@ -51,8 +51,14 @@ def wire(
     notes: list[str] = []
     links = _Links(slaves, kind, given, problems)
     held: dict[tuple[str, str], list[tuple[PortUse, str, PortUse]]] = {}
+    alike: dict[frozenset[str], list[tuple[str, str]]] = {}
     for pair in connections:
+        alike.setdefault(frozenset(pair), []).append(pair)
+    for pair, *others in alike.values():
         where = f"{path}: connections [{pair[0]}, {pair[1]}]"
+        if others:
+            count = "twice" if len(others) == 1 else f"{len(others) + 1} times"
+            problems.append(Problem(where, f"is given {count}; remove all but one"))
         ends = [_end(name, slaves, where, problems, kind) for name in pair]
         if ends[0] is None or ends[1] is None:
             continue

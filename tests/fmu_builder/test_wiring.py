@@ -84,9 +84,17 @@ def test_a_motion_has_one_source(slaves: dict[str, SlaveDescription]) -> None:
     assert "floor.point.r[1] already gets a.p.r[1]; only forces on a body may have several sources" in lines[0]
 
 
-def test_the_same_connection_twice_is_refused(slaves: dict[str, SlaveDescription]) -> None:
-    lines = refusal(slaves, ("a.p", "floor.point"), ("floor.point", "a.p"))
-    assert any("floor.point.f[1] is connected to a.p.f[1] twice" in line for line in lines)
+def test_the_same_connection_again_is_named_once(slaves: dict[str, SlaveDescription]) -> None:
+    pair = ("a.p", "floor.point")
+    (line,) = refusal(slaves, pair, pair[::-1])
+    assert line.endswith("connections [a.p, floor.point]: is given twice; remove all but one")
+    (line,) = refusal(slaves, pair, pair, pair)
+    assert line.endswith("is given 3 times; remove all but one")
+
+
+def test_a_force_of_a_connection_is_not_connected_by_itself_again(slaves: dict[str, SlaveDescription]) -> None:
+    (line,) = refusal(slaves, ("a.p", "floor.point"), ("floor.point.f[1]", "a.p.f[1]"))
+    assert "floor.point.f[1] is connected to a.p.f[1] twice" in line
 
 
 def test_a_point_on_a_frame_needs_free_moment_and_is_noted(slaves: dict[str, SlaveDescription]) -> None:

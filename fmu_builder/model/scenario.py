@@ -307,16 +307,21 @@ _ANY_TIMES = {"stop": 1.0, "step": 1.0}  # of a scenario that is checked and not
 
 
 def _without(tables: dict[str, object], error: ValidationError, wrong_times: bool) -> dict[str, object]:
-    """The tables without the faulty entries of [drive] and without the other faulty keys, those of slaves and
-    connections excepted.  Laws of the time are left out where the times of the experiment are wrong."""
-    kept = dict(tables)
-    drive = dict(kept["drive"]) if isinstance(kept.get("drive"), dict) else {}  # type: ignore[call-overload]
-    for fault in error.errors():
-        key, *inner = fault["loc"]
+    """The tables without the faulty entries of [drive] and connections, the faulty keys of slaves beside their recipe,
+    and without the other faulty keys.  Laws of the time are left out where the times of the experiment are wrong."""
+    kept: dict[str, Any] = dict(tables)
+    drive = dict(kept["drive"]) if isinstance(kept.get("drive"), dict) else {}
+    places = [fault["loc"] for fault in error.errors()]
+    for key, *inner in places:
         if key == "drive" and inner:
             drive.pop(inner[0], None)
+        elif key == "slaves" and len(inner) > 1 and inner[1] != "recipe":
+            slave = {name: value for name, value in kept["slaves"][inner[0]].items() if name != inner[1]}
+            kept["slaves"] = {**kept["slaves"], inner[0]: slave}
         elif key not in ("slaves", "connections"):
             kept.pop(str(key), None)
+    if wrong := {inner[0] for key, *inner in places if key == "connections" and inner}:
+        kept["connections"] = [pair for place, pair in enumerate(kept["connections"]) if place not in wrong]
     if "experiment" not in kept or wrong_times:
         kept["experiment"] = _ANY_TIMES
         drive = {name: entry for name, entry in drive.items() if "law" not in entry}
@@ -381,7 +386,7 @@ def unknown_ends(
 def _ends(path: Path, connections: object) -> Iterator[tuple[str, str]]:
     """Where, and what, the ends of connections are."""
     for pair in connections if isinstance(connections, list) else ():
-        for end in pair if isinstance(pair, list) else ():
+        for end in pair if isinstance(pair, list | tuple) else ():
             yield f"{path}: connections [{', '.join(map(str, pair))}]", str(end)
 
 

@@ -316,6 +316,28 @@ n = "PointMas"
     assert by_place["[drive.m.p.f[1]] tabel"] == "this key is unknown; did you mean 'table'?"
 
 
+def test_a_faulty_key_of_a_slave_or_a_faulty_connection_hides_no_other(tmp_path: Path) -> None:
+    faults = said_of(
+        tmp_path / "system.toml",
+        """connections = [["m.p", "floor.pont"], ["m.p"], ["m.q", "floor.point"]]
+[experiment]
+stop = 1
+step = 0.1
+[slaves]
+m = { recipe = "PointMass", strat = { m = 1 } }
+floor = { recipe = "PointSurface", start = { C_f = 1 }, mas = 1 }
+""",
+    )
+    assert [fault.partition(": ")[0] for fault in faults] == [
+        "connections 2",
+        "[slaves.m] strat",
+        "[slaves.floor] mas",
+        "[slaves] floor start C_f",
+        "connections [m.p, floor.pont]",
+        "connections [m.q, floor.point]",
+    ]
+
+
 def test_a_misspelt_table_of_slaves_is_named_and_read(tmp_path: Path) -> None:
     faults = said_of(tmp_path / "system.toml", '[experiment]\nstop = 1\nstep = 0.1\n[slavs]\nm = "PointMas"\n')
     assert len(faults) == 2

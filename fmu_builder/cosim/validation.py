@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,14 +14,14 @@ import numpy as np
 from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
 from fmu_builder.cosim.connection_energy import ConnectionEnergy
 from fmu_builder.cosim.events import event_units
-from fmu_builder.cosim.master import checked_scenario, run, system_of
+from fmu_builder.cosim.master import Master, checked_scenario, run, system_of
 from fmu_builder.cosim.system_graph import SystemGraph, graph_of
 from fmu_builder.cosim.trace import Trace, read_trace
-from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, did_you_mean
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, ToolError, collected, did_you_mean
 from fmu_builder.export.law_sections import LawSection, law_sections
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.recipe import has_laws
-from fmu_builder.model.scenario import CheckedScenario, Convergence, ToleranceEntry, read_scenario
+from fmu_builder.model.scenario import CheckedScenario, Convergence, Reference, ToleranceEntry, read_scenario
 from fmu_builder.paths import find_recipe, own_elements, shipped
 from fmu_builder.processes import in_processes
 from fmu_builder.units import parse_quantity, parse_unit
@@ -191,14 +192,13 @@ def _failed(name: str, why: str, exit_code: int, seconds: float) -> CaseResult:
 def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
     if scenario.reference is None:
         raise InputError(Problem(str(scenario.path), "has no [reference], so there is nothing to compare with"))
-    reference = read_trace(scenario.path.parent / scenario.reference.file)
-    missing = [name for name in scenario.reference.signals if name not in reference]
-    if missing:
-        what = f"{scenario.reference.file} has no such signal"
-        raise InputError(
-            Problem(f"{scenario.path}: [reference] signals {name}", what + did_you_mean(name, reference.names))
-            for name in missing
-        )
+    try:
+        reference = _reference(scenario.path, scenario.reference)
+    except InputError as error:
+        problems = [*error.problems]
+        with suppress(ToolError), collected(problems):  # without a compiler the slaves are not read
+            Master(scenario)
+        raise InputError(problems) from None
     done = run(scenario)
     signals = {
         n: _tolerance(scenario, n, t, done.trace.units.get(n, "1")) for n, t in scenario.reference.signals.items()
@@ -221,6 +221,19 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
         system=graph_of(system_of(scenario)) if len(scenario.slaves) > 1 else None,
         energies=done.energies,
     )
+
+
+def _reference(case: Path, declared: Reference) -> Trace:
+    """Its trace.  Raises InputError if that cannot be read, or lacks signals."""
+    reference = read_trace(case.parent / declared.file)
+    missing = [name for name in declared.signals if name not in reference]
+    if missing:
+        what = f"{declared.file} has no such signal"
+        raise InputError(
+            Problem(f"{case}: [reference] signals {name}", what + did_you_mean(name, reference.names))
+            for name in missing
+        )
+    return reference
 
 
 def _laws(scenario: CheckedScenario) -> tuple[LawSection, ...]:

@@ -190,6 +190,16 @@ def test_a_reference_that_cannot_be_read_is_told_before_the_run(
     assert result.failure and "lost.csv: cannot be read" in result.failure
 
 
+def test_a_lost_reference_hides_no_fault_of_the_scenario(tmp_path: Path) -> None:
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = { recipe = "PointMass", start = { mm = 1 } }\n'
+    path = tmp_path / "both.toml"
+    reference = '[reference]\nfile = "lost.csv"\nsource = "closed form"\nsignals."body.p.r[3]" = { absolute = 1 }\n'
+    path.write_text(text + reference, encoding="utf-8")
+    failure = run_case("both", path).failure or ""
+    assert "lost.csv: cannot be read" in failure
+    assert "[slaves] body start mm: PointMass has no such variable" in failure
+
+
 # ---- verdicts ------------------------------------------------------------------------------------------------------
 
 

@@ -300,7 +300,19 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
             scenario = CheckedScenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
         except ValidationError:
             raise InputError([*problems, *unknown]) from None
-    return scenario, problems
+    return scenario, [*problems, *_convergence_problems(scenario)]
+
+
+def _convergence_problems(scenario: CheckedScenario) -> list[Problem]:
+    """Steps that are no times, or not greater than 0."""
+    problems: list[Problem] = []
+    for number, text in enumerate(scenario.convergence.steps if scenario.convergence is not None else (), 1):
+        where = f"{scenario.path}: [convergence] steps {number}"
+        with collected(problems):
+            step = parse_quantity(text, parse_unit("s"), where)
+            if not step > 0.0:
+                problems.append(Problem(where, f"{step:g} s must be greater than 0"))
+    return problems
 
 
 _ANY_TIMES = {"stop": 1.0, "step": 1.0}  # of a scenario that is checked and not run

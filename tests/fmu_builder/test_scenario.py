@@ -185,6 +185,12 @@ def test_faulty_connections_are_told(tmp_path: Path, connections: str, words: st
         ("[reference]\nfile = 1\nsource = 'closed form'", "[reference] file", "1: must be a text"),
         ("[convergence]\nquantity = 'a.b'\nsteps = [1]\norder = 1", "steps", "[1]: must have at least 3 entries"),
         ("[convergence]\nquantity = 'a.b'\nsteps = 5\norder = 1", "steps", "5: must be a list"),
+        (
+            "[convergence]\nquantity = 'a.b'\nsteps = [1, '1 m', 3]\norder = 1",
+            "[convergence] steps 2",
+            "'1 m' has the dimension m but s is needed",
+        ),
+        ("[convergence]\nquantity = 'a.b'\nsteps = [1, 0, 3]\norder = 1", "steps 2", "0 s must be greater than 0"),
         ("[convergence]\nquantity = 'a.b'\nsteps = [1, 2, 3]\norder = 'x'", "order", "'x': must be a number"),
         ("[convergence]\nquantity = 'a.b'\nsteps = [1, 2, 3]\norder = 0", "order", "0: must be greater than 0"),
     ],

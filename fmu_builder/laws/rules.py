@@ -50,13 +50,16 @@ class LawRules(BaseModel):
 
 @dataclass(frozen=True)
 class Checked:
-    """A law in its slot over the range of its arguments, with the scalars as they start."""
+    """A law in its slot over the range of its arguments, with the scalars as they start.
+
+    parameters  text for messages: those that the law depends on, with their values"""
 
     slot: LawRules
     law: LawInSlot
     laws: Laws
     ranges: Ranges
     scalars: Mapping[str, float]
+    parameters: str = ""
 
     def axes(self) -> dict[str, Array]:
         """For each argument the points to look at, with 0 if it is among them."""
@@ -82,6 +85,9 @@ class Checked:
 
     def at(self, arguments: Mapping[str, Array], index: tuple[int, ...]) -> str:
         return ", ".join(self.text(name, float(values[index])) for name, values in arguments.items())
+
+    def fault_at(self, arguments: Mapping[str, Array], index: tuple[int, ...]) -> str:
+        return self.at(arguments, index) + (f" with {self.parameters}" if self.parameters else "")
 
     def value(self, value: float) -> str:
         unit = behind_number(self.slot.unit)
@@ -109,7 +115,7 @@ def rule_problems(checked: Checked, where: str, problem_at: Callable[[str, Place
     value = checked.over(grid).value
     bad = np.argwhere(~np.isfinite(value))
     if len(bad) and not found:
-        what = f"the law has no finite value at {checked.at(grid, tuple(bad[0]))}"
+        what = f"the law has no finite value at {checked.fault_at(grid, tuple(bad[0]))}"
         yield Problem(where, f"{what}; {_repair(checked)}")
     if checked.slot.smooth and not found and not len(bad):
         yield from _corners(checked, where)
@@ -228,7 +234,7 @@ def _poles(checked: Checked, problem_at: Callable[[str, Place, str], Problem]) -
             index = _zero(value, used)
             if index is not None and (owner, node.place) not in reported:
                 reported.add((owner, node.place))
-                what = f"division by zero near {checked.at(grid, index)}; {_repair(checked)}"
+                what = f"division by zero near {checked.fault_at(grid, index)}; {_repair(checked)}"
                 yield problem_at(owner, node.place, what)
 
 

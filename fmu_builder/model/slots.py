@@ -12,12 +12,12 @@ Ready-made laws stand in laws.txt of the element, in the same language.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean
+from fmu_builder.errors import InputError, Problem, behind_number, collected, did_you_mean, listed
 from fmu_builder.files import read_text
 from fmu_builder.laws.c_source import LawInSlot
 from fmu_builder.laws.check import RESERVED
@@ -25,6 +25,7 @@ from fmu_builder.laws.definitions import LawFunction, Laws, Scalar
 from fmu_builder.laws.derivatives import derivative
 from fmu_builder.laws.dimensions import dimension_of, si_name, text_of
 from fmu_builder.laws.forms import inlined, integral, integral_below, kinks
+from fmu_builder.laws.numeric import scalar_values
 from fmu_builder.laws.rules import Checked, Ranges, kink_sizes, rule_notes, rule_problems, rule_warnings
 from fmu_builder.laws.tables import LawTable, read_table
 from fmu_builder.laws.text import parse_laws, read_value
@@ -72,6 +73,16 @@ def scalar_unit(laws: Laws, name: str) -> tuple[str, str | None]:
         return scalar.number[1].name, None
     unit = si_name(scalar.dimension) if scalar.dimension is not None else None
     return unit or "1", scalar.number[1].name if scalar.number is not None else None
+
+
+def scalars_text(laws: Laws, names: Sequence[str], given: Mapping[str, float]) -> str:
+    """`laws.mu = 0.3, laws.v_s = 0.002 m/s`: some scalars with the values given, or else with their own."""
+    values = scalar_values(laws, given)
+    texts = [f"laws.{name} = {values[name]:.6g}{behind_number(scalar_unit(laws, name)[0])}" for name in names]
+    return listed(texts, _SHOWN)
+
+
+_SHOWN = 6  # scalars of a law
 
 
 def read_functions(
@@ -314,7 +325,8 @@ class _Reader:
         faulty = False
         for law in made.slots:
             slot = self.element.slots[law.slot]
-            one = Checked(slot, law, made.laws, self._ranges(law.slot, slot), scalars)
+            given = scalars_text(made.laws, made.parameters_of(law.slot), scalars)
+            one = Checked(slot, law, made.laws, self._ranges(law.slot, slot), scalars, given)
             found = list(rule_problems(one, self.where(law.slot), partial(self._at, law.slot)))
             self.problems += found
             faulty = faulty or bool(found)

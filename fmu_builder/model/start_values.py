@@ -13,7 +13,7 @@ from fmu_builder.laws.tree import Place
 from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.given_values import start_of
 from fmu_builder.model.model import FMI_TYPES, Model, Variable
-from fmu_builder.model.slots import scalar_unit
+from fmu_builder.model.slots import scalars_text
 
 
 def start_values(model: Model, starts: Mapping[str, object], where: str) -> tuple[dict[int, float], list[Problem]]:
@@ -101,10 +101,9 @@ def law_problems(model: Model, starts: Mapping[int, float], where: str) -> list[
             changed = [name for name in laws.parameters_of(slot) if at[name] in starts]
             if not changed:
                 continue
-            units = {name: scalar_unit(laws.laws, name)[0] for name in changed}
-            given = ", ".join(f"{n} = {scalars[n]:.6g}{'' if u == '1' else f' {u}'}" for n, u in units.items())
+            given = scalars_text(laws.laws, changed, scalars)
             here = f"{where} {', '.join(model.variables[at[name]].name for name in changed)}"
-            again = replace(checked, scalars=scalars)
+            again = replace(checked, scalars=scalars, parameters="")
             problems += [
                 Problem(here, f"with {given} the law in the slot {slot} breaks its rule: {problem.what}")
                 for problem in rule_problems(again, here, partial(_problem_at, here))

@@ -353,7 +353,7 @@ BROKEN = (
     "with {given} the law in the slot F_fr breaks its rule: the law must be 0 at v = 0; it is {value} at N = 10000 N, "
     "v = 0 m/s"
 )
-SHIFTED = BROKEN.format(given="shift = 1 m/s", value=f"{3e3 * math.tanh(1.0):.6g} N")
+SHIFTED = BROKEN.format(given="laws.shift = 1 m/s", value=f"{3e3 * math.tanh(1.0):.6g} N")
 
 
 def test_rules_hold_for_the_scalars_that_an_assembly_sets(tmp_path: Path) -> None:
@@ -374,7 +374,7 @@ c = { recipe = "Rough", start = { "laws.mu" = 0.9 } }
     with pytest.raises(InputError) as caught:
         load_model(path)
     found = [str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems]
-    both = BROKEN.format(given="mu = 0.5, shift = 1 m/s", value=f"{5e3 * math.tanh(1.0):.6g} N")
+    both = BROKEN.format(given="laws.mu = 0.5, laws.shift = 1 m/s", value=f"{5e3 * math.tanh(1.0):.6g} N")
     assert found == [
         f"Outer.toml: [parts] a start laws.mu, laws.shift: {both}",
         f"Outer.toml: [parts] b start slip: {SHIFTED}",
@@ -449,6 +449,17 @@ def test_laws_of_two_parts_stay_apart_in_an_assembly(tmp_path: Path) -> None:
         ),
         ('[functions]\nF_d = "v*v/(v*1[m/s])"\n', ["[functions] F_d: division by zero near v = 0 m/s"]),
         ('[functions]\nC_F = "1[N]*log(h/1[mm])"\n', ["C_F: the law has no finite value at h = 0 m; guard it"]),
+        (
+            '[functions]\nC_F = "hertz"\n[start]\n"laws.hertz_R" = "-5 mm"\n',
+            [
+                "C_F: the law has no finite value at h = ",
+                "with laws.hertz_R = -0.005 m, laws.hertz_E = 1e+09 Pa; guard",
+            ],
+        ),
+        (
+            '[functions]\ntext = "scalar u = 0[m/s]; function f(N[N], v[m/s]) = #N*tanh(#v/u);"\nF_fr = "f"\n',
+            ["text, line 5: division by zero near N = ", "m/s with laws.u = 0 m/s; guard it"],
+        ),
         (
             '[functions]\nrange = { F_d = { w = [0, 1] } }\nF_d = "flores"\n',
             ["range F_d w: the law has no such argument"],

@@ -127,13 +127,14 @@ def markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]], optional
 
 
 def _structure_table(structure: Mapping[str, StructureEntry]) -> list[str]:
-    if not structure:
-        return []
+    """The keys of [structure]; other entries follow from tables of the element's own, whose keys key_tables shows."""
     rows = []
     for name, entry in structure.items():
-        values = ", ".join(map(value_text, entry.values)) or f"{entry.min} ... {entry.max}"
-        shown = entry.giver if "." in entry.given_by else entry.given_by if entry.compares else name
-        rows.append((f"`{shown}`", values, value_text(entry.default), entry.description))
+        if not entry.given_by:
+            values = ", ".join(map(value_text, entry.values)) or f"{entry.min} ... {entry.max}"
+            rows.append((f"`{name}`", values, value_text(entry.default), entry.description))
+    if not rows:
+        return []
     table = markdown_table(("name", "values", "default", "description"), rows)
     return ["**Structure, fixed when the FMU is built**", "", *table]
 

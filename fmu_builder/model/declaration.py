@@ -225,7 +225,7 @@ class StructureEntry(_Entry):
     choices: list[str] = Field(default=[], description="allowed words")
     given_by: str = Field(
         default="",
-        description="key of a table of the element's own that gives it, by structure.py; of a switch 'size > number'",
+        description="table of the element's own, or key of it, that gives it by structure.py; or 'size > number'",
     )
     when: When = Field(default={}, description="choices with which it may differ from its default")
     samples: bool = Field(

@@ -271,7 +271,7 @@ def _structure_problems(entry: StructureEntry, structure: Mapping[str, Structure
             right = value_text(size > number)
             yield f"default = {value_text(entry.default)}, but it is {right} with {name} = {size}, the default of that"
     elif re.search("[<>= ]", entry.given_by):
-        yield f"given_by: '{entry.given_by}' must be the key of a table, or 'size > number'"
+        yield f"given_by: '{entry.given_by}' must be a table, the key of one, or 'size > number'"
     if entry.choices:
         if entry.default not in entry.choices:
             yield f"default = {entry.default!r} is no choice" + did_you_mean(str(entry.default), entry.choices)

@@ -6,20 +6,24 @@ import re
 from pathlib import Path
 
 import pytest
+import tomli_w
 from fmpy import simulate_fmu
 from lxml import etree
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.description import model_description
-from fmu_builder.export.element_docs import variable_table
+from fmu_builder.export.element_docs import default_recipe, variable_table
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.generate import fmu_sources
 from fmu_builder.export.model_data import model_data
+from fmu_builder.export.schema import recipe_schema
 from fmu_builder.model.declaration import forms
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import EventIndicator, Model
-from fmu_builder.paths import shipped
+from fmu_builder.model.recipe import parse_recipe
+from fmu_builder.model.toml_files import read_toml
+from fmu_builder.paths import shipped, shipped_elements
 
 # An element of no physics: y = gain u, and what a form adds to it.
 ELEMENT = """
@@ -487,7 +491,7 @@ def test_the_start_of_a_variable_of_another_form_is_refused(element: Path) -> No
         ("default = true", "default = true, min = 0", "[structure] ledger: min and max belong to sizes"),
         ("default = 2", "default = 4", "[structure] many: default = false, but it is true with rows = 4, the default"),
         ("rows > 3", "row > 3", "[structure] many: given_by: 'row' is no size in [structure]; did you mean 'rows'?"),
-        ("rows > 3", "rows >= 3", "[structure] many: given_by: 'rows >= 3' must be the key of a table, or 'size > n"),
+        ("rows > 3", "rows >= 3", "[structure] many: given_by: 'rows >= 3' must be a table, the key of one, or 'siz"),
         ("default = 2", "default = 1.5", "[structure.rows] default: 1.5: must be a whole number, a text, true or"),
         ("default = 2", 'default = "two"', "[structure] rows: default = 'two' needs choices, of which it is one"),
         (
@@ -526,8 +530,21 @@ def test_the_variable_table_says_with_which_choices_a_variable_is_there(element:
     assert structure["`form`"] == ["point, line, plane", "line"]
     assert structure["`ledger`"] == ["true, false", "true"]
     assert structure["`rows`"] == ["1 ... 5", "2"]
-    assert structure["`rows > 3`"] == ["true, false", "false"]
+    assert "`rows > 3`" not in structure, "it follows from rows, and is no key"
     assert conditions["`slack`"] == "`rows > 3` = true"
+
+
+@pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)
+def test_the_structure_table_of_an_element_has_keys_that_a_recipe_may_give(folder: Path, tmp_path: Path) -> None:
+    text = variable_table(folder).partition("**Structure, fixed when the FMU is built**")[2].strip()
+    shown = re.findall(r"^\| `(.*?)` \|", text.partition("\n\n**")[0], re.MULTILINE)
+    assert shown == [*recipe_schema(folder.name, tmp_path)["properties"]["structure"]["properties"]]
+    recipe, declared = read_toml(default_recipe(folder).path), read_declaration(folder).structure
+    given = {name: entry.default for name, entry in declared.items() if name in shown}
+    path = tmp_path / "Given.toml"
+    path.write_text(tomli_w.dumps({**recipe, "structure": given}), encoding="utf-8")
+    problems = parse_recipe(path)[1]
+    assert not [problem for problem in problems if "[structure]" in problem.where]
 
 
 def test_forms_are_all_combinations_the_default_one_first(element: Path) -> None:

@@ -55,6 +55,7 @@ def build_named(
     references   cases whose references the FMU shall hold; those of the catalogue hold their own
     unit         of the numbers in mesh files, by default mm"""
     platforms = _platforms(platform, source_only)
+    _check_folder(output)
     if unit is not None and not any(map(is_mesh, names)):
         raise InputError(Problem("--unit", "is that of an STL, OBJ or PLY file, and none is named"))
     results: list[Built | FmuBuilderError] = []
@@ -93,6 +94,7 @@ def build_catalogue(
     if output is None:
         what = f"builds the {len(recipes)} FMUs of the catalogue; name a folder for them by -o"
         raise InputError(Problem("--all", what))
+    _check_folder(output)
     results: list[Built | FmuBuilderError] = []
     for version in fmi or (2,):
         with progress(f"building for FMI {version}.0", len(recipes)) as done:
@@ -100,6 +102,13 @@ def build_catalogue(
         whole = [one if isinstance(one, FmuBuilderError) else _with_references(one) for one in built]
         results += _with_live_pages(whole)
     _finish(results, as_json)
+
+
+def _check_folder(output: Path | None) -> None:
+    """Raises InputError for the name of an FMU in the place of that of a folder."""
+    if output is not None and output.suffix == ".fmu":
+        what = "is the name of an FMU; name a folder, in which each FMU has the name of its recipe"
+        raise InputError(Problem("-o", f"'{output}' {what}"))
 
 
 def _refuse_equal_places(names: Sequence[str], output: Path | None, assembly: bool, fmi: Sequence[Fmi]) -> None:

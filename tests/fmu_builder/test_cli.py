@@ -653,6 +653,13 @@ def test_no_step_that_info_lists_is_longer_than_the_one_that_it_recommends(comma
     assert recommended and listed and float(listed[1]) <= float(recommended[1])
 
 
+def test_the_name_of_an_fmu_is_no_folder_of_fmus(drop: Command, tmp_path: Path) -> None:
+    for what in ("Floor.toml", "--all"):
+        assert "-o: 'Floor.fmu' is the name of an FMU; name a folder" in refused(
+            drop, tmp_path, 2, "build", what, "--platform", "host", "-o", "Floor.fmu"
+        )
+
+
 def test_unknown_platform_is_refused(drop: Command, tmp_path: Path) -> None:
     error = refused(drop, tmp_path, 2, "build", "Floor.toml", "--platform", "amiga")
     assert "--platform: 'amiga' is unknown" in error

@@ -27,6 +27,8 @@ def find(name: str, what: str, cases: Iterable[str] = ()) -> Path:
     try:
         return find_recipe(name, cases=cases)
     except InputError:
+        if Path(name).is_file() and Path(name).suffix != ".toml":
+            raise InputError(Problem(name, f"is a file of another kind; give {what}")) from None
         found = [*_cases_named(name, _known_cases())]
         if len(found) == 1:
             what = "is a case, a system of FMUs: `run` runs it, `show` draws it, `build --assembly` makes one FMU"

@@ -744,6 +744,12 @@ def test_a_misspelt_case_is_told_the_nearest_one(drop: Command, tmp_path: Path) 
         assert "there is no recipe of this name; did you mean 'drop_elastic'?" in said
 
 
+@pytest.mark.parametrize(("verb", "what"), [("run", "a scenario (.toml), an .fmu"), ("build", "a recipe")])
+def test_a_file_of_another_kind_is_named_as_one(drop: Command, tmp_path: Path, verb: str, what: str) -> None:
+    (tmp_path / "trace.csv").write_bytes(b"")
+    assert f"trace.csv: is a file of another kind; give {what}" in refused(drop, tmp_path, 2, verb, "trace.csv")
+
+
 @pytest.mark.parametrize("verb", ["info", "build"])
 @pytest.mark.parametrize("name", ["point_surface/depth_limit", "depth_limit", "own/slide"])
 def test_a_case_in_the_place_of_a_recipe_is_named_with_the_commands_that_take_it(

@@ -200,10 +200,16 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
             Master(scenario)
         raise InputError(problems) from None
     done = run(scenario)
+    at = f"{scenario.path}: [reference]"
     signals = {
-        n: _tolerance(scenario, n, t, done.trace.units.get(n, "1")) for n, t in scenario.reference.signals.items()
+        n: _tolerance(f"{at} signals {n}", t, done.trace.units.get(n, "1"))
+        for n, t in scenario.reference.signals.items()
     }
-    events = {n: _tolerance(scenario, n, t, event_units(n) or "1") for n, t in scenario.reference.events.items()}
+    events = {n: _tolerance(f"{at} events {n}", t, event_units(n) or "1") for n, t in scenario.reference.events.items()}
+    known = {**done.trace.events, **reference.events}
+    if unknown := [name for name in events if name not in known]:
+        what = f"neither the run nor {scenario.reference.file} has such an event"
+        raise InputError(Problem(f"{at} events {name}", what + did_you_mean(name, known)) for name in unknown)
     chosen = _only(reference, signals)
     comparison = compare(done.trace, chosen, signals, Tolerance(), events)
     order = _order(scenario, scenario.convergence, reference) if scenario.convergence else None
@@ -251,8 +257,8 @@ def _only(reference: Trace, signals: dict[str, Tolerance]) -> Trace:
     return Trace(reference.time, names, reference.values[:, keep], units, reference.events, reference.provenance)
 
 
-def _tolerance(scenario: CheckedScenario, name: str, entry: ToleranceEntry, unit: str) -> Tolerance:
-    where, known = f"{scenario.path}: [reference] {name}", parse_unit(unit or "1")
+def _tolerance(where: str, entry: ToleranceEntry, unit: str) -> Tolerance:
+    known = parse_unit(unit or "1")
     return Tolerance(
         absolute=parse_quantity(entry.absolute, known, f"{where} absolute", is_difference=True) / known.factor,
         relative=entry.relative,
@@ -288,18 +294,23 @@ def coupling_errors(
     scenario: CheckedScenario, quantity: str, steps: Sequence[float], reference: Trace
 ) -> Iterator[float]:
     """Signed error of a quantity for each communication step: the last value of a signal, or an event."""
+    file = scenario.reference.file if scenario.reference is not None else "the reference"
+    right = _last(reference, quantity, scenario, file)
     for step in steps:
         experiment = scenario.experiment.model_copy(update={"step": step, "output_step": step})
         trace = run(scenario.model_copy(update={"experiment": experiment})).trace
-        yield _last(trace, quantity, scenario) - _last(reference, quantity, scenario)
+        yield _last(trace, quantity, scenario, "the run") - right
 
 
-def _last(trace: Trace, quantity: str, scenario: CheckedScenario) -> float:
+def _last(trace: Trace, quantity: str, scenario: CheckedScenario, of: str) -> float:
     if quantity in trace:
         return float(trace[quantity][-1])
     if quantity in trace.events:
         return trace.events[quantity]
     known = [*trace.names, *trace.events]
     raise InputError(
-        Problem(f"{scenario.path}: [convergence] quantity", f"'{quantity}' is unknown" + did_you_mean(quantity, known))
+        Problem(
+            f"{scenario.path}: [convergence] quantity",
+            f"{of} has no signal or event '{quantity}'" + did_you_mean(quantity, known),
+        )
     )

@@ -265,7 +265,29 @@ def test_unknown_quantity_of_convergence_is_told_with_the_nearest(tmp_path: Path
     result = run_case("unknown", path)
     assert result.exit_code == 2
     assert result.failure is not None
-    assert "[convergence] quantity: 'body.p.v[4]' is unknown; did you mean 'body.p.v[" in result.failure
+    said = (
+        "[convergence] quantity: converge_jacobi_ref.csv has no signal or event 'body.p.v[4]'; did you mean 'body.p.v["
+    )
+    assert said in result.failure
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (
+            'events."floor.rebound" = { relative = 0.1 }',
+            "events floor.rebound: neither the run nor known.csv has such an",
+        ),
+        ('signals."body.p.r[3]" = { absolute = "1 kg" }', "signals body.p.r[3] absolute = '1 kg' has the dimension kg"),
+    ],
+)
+def test_faults_of_tolerances_that_a_run_shows_are_named_by_their_table(tmp_path: Path, table: str, said: str) -> None:
+    text = '[experiment]\nstop = 0.2\nstep = 0.1\n[slaves]\nbody = "PointMass"\n[reference]\nfile = "known.csv"\n'
+    path = tmp_path / "known.toml"
+    path.write_text(f'{text}source = "closed form"\n{table}\n', encoding="utf-8")
+    (tmp_path / "known.csv").write_text("time,body.p.r[3]\n0,0\n0.2,0\n", encoding="utf-8")
+    failure = run_case("known", path).failure or ""
+    assert f"{path}: [reference] {said}" in failure
 
 
 def test_result_as_json_holds_numbers_only_where_there_are_some() -> None:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, check_page, find_scenario, make_folder_of
 from fmu_builder.cli.printing import INTERRUPTED, err, line, out, print_notes, print_progress, progress_lines
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.page import write_page
 from fmu_builder.studies.run import Progress as Done
@@ -101,6 +102,9 @@ def how_fast(one: Done) -> str:
 
 def show_study(path: Path, plot: Path | None, as_json: bool) -> None:
     """Print what a table holds: range and mean of its responses, how runs ended, its first rows; write its page."""
+    if path.suffix == ".toml":
+        what = f"is no table of a study; `fmu-builder study {path}` runs a study and writes its table, a .parquet"
+        raise InputError(Problem(str(path), what))
     about = tables.about_of(tables.read_schema(path))
     check_outputs(("--plot", plot), ("", path))
     check_page("--plot", plot)

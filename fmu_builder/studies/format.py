@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, none_of
 from fmu_builder.model.documents import AsModel, Assembly, Document, Recipe, Scenario
 from fmu_builder.model.scenario import Scalar
 from fmu_builder.model.table_model import Quantity, TableModel, rule
@@ -118,9 +118,9 @@ class Response(TableModel):
     def _one_source(self) -> Response:
         if (self.signal is None) == (self.event is None):
             raise rule("give either signal or event")
-        if self.take is not None and self.take not in (TAKES if self.signal is not None else EVENT_TAKES):
-            allowed = TAKES if self.signal is not None else EVENT_TAKES
-            raise rule(f"take must be one of {', '.join(allowed)}")
+        allowed = TAKES if self.signal is not None else EVENT_TAKES
+        if self.take is not None and self.take not in allowed:
+            raise rule(f"take: {none_of(self.take, allowed)}")
         return self
 
 

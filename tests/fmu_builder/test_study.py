@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import fmu_builder
 from fmu_builder.cli.commands import app
+from fmu_builder.cli.studying import show_study
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.model.loader import load_model
 from fmu_builder.studies import run as running
@@ -296,6 +297,13 @@ def test_effects_of_one_factor_at_a_time_are_those_at_the_base(here: Callable[[s
     assert "each factor alone, the others at their base" in page and "Contours" not in page
 
 
+def test_a_study_in_the_place_of_its_table_is_named_with_the_command_that_writes_it() -> None:
+    with pytest.raises(
+        InputError, match=r"bounce\.toml: is no table of a study; `fmu-builder study bounce\.toml` runs"
+    ):
+        show_study(Path("bounce.toml"), None, as_json=False)
+
+
 def test_the_axis_of_a_response_with_one_value_shows_it(here: Callable[[str], StudyResult]) -> None:
     """Over every factor, and not amid +-1, where it looks like 0."""
     impact = 'impact = { event = "floor.impact_speed[1]" }\n'
@@ -391,6 +399,7 @@ FAULTS = {
     "floor.rebound": ("flor.rebound", "no run has contacts at 'flor'; did you mean 'fmu.floor'?"),
     '"bounce/impact"': ('"bounce + 1[m]"', "'+' needs equal dimensions: m/s on the left, m on the right"),
     "speed[1]": ("speed", "give the number of a contact, impact_speed[1], or for all of them take"),
+    "maximum": ("maxi", "take: 'maxi' is none of end, minimum, maximum, mean, integral; did you mean 'maximum'?"),
     "[responses]": ("[plan]\nkind = 'sobol'\n[responses]", "sobol needs runs"),
     "count = 3": ("count = 100000000000", "count: 100000000000: must be at most 1000000"),
     "count = 3 }": ("count = 3, base = 77 }", "base: 77 is outside 0.4 .. 0.8"),

@@ -29,6 +29,7 @@ from fmu_builder.model.scenario import (
     Convergence,
     Drive,
     Experiment,
+    Pair,
     Reference,
 )
 from fmu_builder.model.table_model import KIND, Quantity, TableModel, rule
@@ -227,7 +228,7 @@ class Assembly(Document):
 
     description: str | None = Field(default=None, description="one sentence for modelDescription.xml")
     parts: dict[str, Member] = Field(description="what it consists of")
-    connections: list[tuple[str, str]] = Field(default=[], description=_CONNECTIONS)
+    connections: list[Pair] = Field(default=[], description=_CONNECTIONS)
     free_moment: bool | None = Field(default=None, description=_MOMENT)
     expose: AsModel[Expose] | None = Field(
         default=None, description="inputs, outputs, parameters, ports: new names of variables of the parts"
@@ -244,7 +245,7 @@ class Scenario(Document):
 
     description: str | None = Field(default=None, description="what it shows")
     slaves: dict[str, Member] = Field(description="FMUs and recipes")
-    connections: list[tuple[str, str]] = Field(default=[], description=_CONNECTIONS)
+    connections: list[Pair] = Field(default=[], description=_CONNECTIONS)
     free_moment: bool | None = Field(default=None, description=_MOMENT)
     experiment: AsModel[Experiment] = Field(
         description="stop and step, needed; start, output_step, algorithm, tolerance, record"

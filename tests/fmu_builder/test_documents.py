@@ -339,6 +339,10 @@ def test_a_plane_needs_no_word_for_its_kind_and_arrays_serve_as_lists() -> None:
         (lambda: Body(name="arm", joint="revolute", inertia=1), "arm(): mass: this key is missing"),
         (lambda: Experiment(stop=1), "Experiment(): step: this key is missing"),
         (lambda: Drive(), "Drive(): {}: give either table = 'file.csv', or both time and value"),
+        (
+            lambda: Assembly(parts={}, connections=["a.p"]),
+            "Assembly(): connections 1: 'a.p': must be a pair of texts ['slave.port', 'slave.port']",
+        ),
         (lambda: Case(slaves={}, experiment={}, reference="x"), "Case(): reference: 'x': must be a table"),
         (lambda: Scenario(slaves={"a": 3}, experiment={}), "Scenario(): [slaves] a: 3: must be the name of a recipe"),
     ],

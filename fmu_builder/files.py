@@ -192,6 +192,13 @@ def no_place(path: Path) -> str:
     return f"'{path}' cannot be written: {parent} {what}; choose another place"
 
 
+def no_page(path: Path) -> str:
+    """What is wrong with the name of a page of HTML; "" if nothing is."""
+    if path.suffix in ("", ".html", ".htm") or is_stream(path):
+        return ""
+    return f"'{path}' would be a page of HTML under a name that says something else; end it with .html"
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all, text as UTF-8.  Raises ToolError."""
     with written(path), staged(path) as (new,):

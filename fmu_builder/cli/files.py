@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fmu_builder.errors import InputError, Problem, ToolError
-from fmu_builder.files import is_stream, no_place, real_place
+from fmu_builder.files import is_stream, no_page, no_place, real_place
 from fmu_builder.paths import find_recipe
 
 if TYPE_CHECKING:
@@ -98,10 +98,8 @@ def check_outputs(*targets: tuple[str, Path | None]) -> None:
 
 def check_page(option: str, path: Path | None) -> None:
     """Whether a page of HTML is written under a name that says so, checked when nothing else is wrong with it."""
-    if path is None or path.suffix in ("", ".html", ".htm") or is_stream(path):
-        return
-    what = f"'{path}' would be a page of HTML under a name that says something else; end it with .html"
-    raise InputError(Problem(option, what))
+    if path is not None and (what := no_page(path)):
+        raise InputError(Problem(option, what))
 
 
 def named_files(scenario: CheckedScenario) -> list[Path]:

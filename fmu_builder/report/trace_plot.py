@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from fmu_builder.cosim.trace import Trace
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import templates
-from fmu_builder.files import write_whole
+from fmu_builder.files import no_page, write_whole
 from fmu_builder.pages.movement import Movement
 from fmu_builder.report.figure_page import figure_parts
 from fmu_builder.report.figure_sheet import (
@@ -38,7 +39,9 @@ def plot(trace: Trace, path: Path | str = "plot.html", movement: Movement | None
 
     movement  of the run, to be drawn above them
     It needs no network.  Signals that never change are left out; equal traces give equal bytes.
-    Raises ToolError if the file cannot be written."""
+    Raises InputError for a name that ends as other files do, ToolError if the file cannot be written."""
+    if what := no_page(Path(path)):
+        raise InputError(Problem("plot()", what))
     panels = quantity_panels(trace)
     drawn = panels[:MOST_PANELS]
     for points in _POINTS:

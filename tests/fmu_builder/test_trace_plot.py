@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.trace import Trace
-from fmu_builder.errors import ToolError
+from fmu_builder.errors import InputError, ToolError
 from fmu_builder.pages.movement import Movement
 from fmu_builder.report.trace_plot import plot, quantity_of
 
@@ -154,6 +154,12 @@ def test_trace_of_one_row_or_no_signal_is_drawn(tmp_path: Path) -> None:
     assert drawn(tmp_path / "row.html")[0][0]["mode"] == "markers"
     plot(Trace(TIME, (), np.empty((11, 0)), {}), tmp_path / "none.html")
     assert drawn(tmp_path / "none.html")[0] == []
+
+
+def test_a_page_has_the_name_of_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"plot\(\): '.*x\.png' would be a page of HTML .*; end it with \.html"):
+        plot(trace(x=("m", 1.0)), tmp_path / "x.png")
+    assert not (tmp_path / "x.png").exists()
 
 
 def test_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:

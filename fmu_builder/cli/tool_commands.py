@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -59,3 +60,37 @@ def cross_check_command(
     export_systems(
         systems, output, platform or (), as_json, step=step, stop=stop, output_step=output_step, record=record
     )
+
+
+def schema_command(
+    element: Annotated[
+        str,
+        typer.Argument(help="Name or folder of an element; or recipe, assembly, scenario, case, study, fit, element."),
+    ],
+) -> None:
+    """Print the JSON schema of an element's recipes, or of other files, for editors that complete and check TOML.
+
+    Example: fmu-builder schema point_surface > point_surface.json
+
+    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema recipe`,
+    `assembly`, `scenario`, `case`, `study` and `fit` print the schemas of all files of that kind, `schema element` the
+    schema of element.toml, for elements of your own.
+    """
+    from fmu_builder.export.schema import document_schema, element_schema, recipe_schema
+    from fmu_builder.model.documents import DOCUMENTS
+
+    if element == "study":
+        from fmu_builder.studies.format import Study
+
+        found = document_schema(Study)
+    elif element == "fit":
+        from fmu_builder.fitting.tables import Fit
+
+        found = document_schema(Fit)
+    elif element in DOCUMENTS:
+        found = document_schema(element)
+    elif element == "element":
+        found = element_schema()
+    else:
+        found = recipe_schema(element, Path.cwd(), ("study", "fit", *DOCUMENTS, "element"))
+    print(json.dumps(found, indent=2, ensure_ascii=False))

@@ -45,6 +45,7 @@ typedef struct {
     double started CC_IN(0, 1);          /* 1 after the first sample of the run */
     CcLawfulMotion lawful;               /* since a first contact began */
     CcForceForm form;                    /* where inputs change within the step */
+    double led CC_IN(0, 1);              /* 1 while the force leads there */
     double z[2], slips CC_IN(0, 1);      /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
 
@@ -446,7 +447,7 @@ CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     c->deepest = deepest;
     c->scale = 1.0;
     c->off = 1.0;
-    c->lawful.samples = 0.0;
+    c->lawful.samples = c->led = 0.0;
 }
 
 /* The bodies as a mass, and the load P on it: its mass times its acceleration in the interval that ended, less the
@@ -507,6 +508,7 @@ CC_APART int cc_coupling_answer(CcCoupling *c, const CcPortLaw *law, const CcCou
     int evaluations = 0;
     if (most > 0.0)
         evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
+    c->led = lawful > 0.0;
     if (lawful > 0.0) {
         cc_held_friction(law, &at, cc_lead_to_lawful(&c->lawful, &at, lawful), f);
         if (c->lawful.samples == 0.0)
@@ -527,7 +529,7 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
 {
     CcPartner *p = &c->partner;
     int quiet = p->begun != 0.0 && cc_coupling_learn(c, law, o, r, v, 0);
-    f[0] = f[1] = f[2] = 0.0;
+    f[0] = f[1] = f[2] = c->led = 0.0;
     if (quiet && cc_is_out_of_reach(c, r, v, H)) {
         c->scale = 1.0;
         cc_coupling_keep(c, r, v, f, H);

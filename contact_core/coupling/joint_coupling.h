@@ -29,6 +29,9 @@
  * Springs that hold the body change A by -K H V from one interval to the next, and a load of one frequency by its rho
  * (flight.h): they are no others, and the forces are found for an A that goes on changing so.
  *
+ * A controlled axis that holds the body, and a load that presses it on, show in the mean of the ports along their
+ * normal (joint_heave.h): the sum of the normal forces is the one of that mean then.
+ *
  * Lag: by all wrenches at once (wrench_lag.h), and with a load that no flight showed (vibrated_body.h).
  *
  * Ports that do not move as one body are on their own, each as in coupling.h.
@@ -38,6 +41,7 @@
 #define CC_JOINT_COUPLING_H
 
 #include "joint_force.h"
+#include "joint_heave.h"
 #include "vibrated_body.h"
 
 #define CC_TWIST_ROUNDING 1e-7 /* changes of the twist below this share of it are rounding, as that of cc_spin */
@@ -263,7 +267,9 @@ CC_API int cc_separate_step(int n, CcCoupling c[], CcPort port[], const CcPortLa
 /* The state before the first sample; the ports are started by cc_coupling_start. */
 CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
 {
+    const CcCouplingOptions heave = {.lag = o->lag, .identify = 1};
     *m = (CcMobility){.known = o->inertia > 0.0};
+    cc_coupling_start(&m->heave, &heave);
     if (o->inertia > 0.0)
         cc_guess_mobility(m->B, 1.0 / (o->inertia * (1.0 + CC_ROTATION_GUESS)));
 }
@@ -272,7 +278,8 @@ CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
 CC_API void cc_mobility_rewind(CcMobility *m)
 {
     CcMobility again = {.loose = m->loose, .known = m->known, .count = m->count, .left = m->left,
-                        .open = {m->open[0], m->open[1]}, .flight = m->flight};
+                        .open = {m->open[0], m->open[1]}, .flight = m->flight, .heave = m->heave};
+    cc_coupling_rewind(&again.heave);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             again.B[i][j] = m->B[i][j];
@@ -390,6 +397,7 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     if (m->begun != 0.0 && passed > 0.0)
         cc_joint_learn(m, n, c, port, law, o, V, passed);
     cc_joint_pull(m, n, c, port, V, H);
+    double sum = cc_heave_force(&m->heave, n, c, port, law, o, H);
     double given[CC_LAGS - 1][6], change[6];
     cc_joint_ahead(m, cc_lag(c[0].partner.lag), V, H, given, change);
     for (int i = 0; i < n; i++)
@@ -419,6 +427,8 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         c[i].scale = cc_coupling_scale(c + i, law, &at->at, made);
     }
     int evaluations = m->others > 0.0 ? cc_shared_forces(m, n, c, port, law) : cc_joint_forces(m, n, c, port, law);
+    if (sum > 0.0)
+        cc_share_sum(m, n, port, law, sum);
     double wrench[6] = {0.0};
     for (int i = 0; i < 6; i++)
         m->V[i] = V[i];

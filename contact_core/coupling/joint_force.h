@@ -284,6 +284,29 @@ CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcPort po
     return evaluations;
 }
 
+/* Bring the sum of the normal forces to N, in the ratio they have, each with the friction of its own. */
+CC_API void cc_share_sum(CcMobility *m, int n, CcPort port[], const CcPortLaw *law, double N)
+{
+    double S[6] = {0.0}, Y[6], sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += port[i].f[2];
+        cc_add_wrench(&port[i].place, port[i].f, S);
+    }
+    cc_times_six(m->B, S, Y);
+    for (int i = 0; i < n; i++) {
+        CcPort *at = port + i;
+        CcInterval now = at->at;
+        double others[3], own[3], N_i = at->f[2] > 0.0 ? at->f[2] * N / sum : 0.0;
+        if (N_i == 0.0)
+            continue;
+        cc_motion_at(&at->place, Y, others);
+        cc_apply_admittance(now.W, at->f, own);
+        for (int k = 0; k < 3 && m->known != 0.0; k++)
+            now.a[k] += others[k] - own[k];
+        cc_held_friction(law, &now, N_i < at->most ? N_i : at->most, at->f);
+    }
+}
+
 /* The forces of the interval: together once the mobility is known, until then each port for itself.  Returns the
  * evaluations of the right side. */
 CC_API int cc_joint_forces(CcMobility *m, int n, const CcCoupling c[], CcPort port[], const CcPortLaw *law)

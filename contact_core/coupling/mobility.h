@@ -24,6 +24,7 @@
 #ifndef CC_MOBILITY_H
 #define CC_MOBILITY_H
 
+#include "coupling.h"
 #include "flight.h"
 #include "vibrated_sums.h"
 
@@ -61,6 +62,7 @@ typedef struct {
     CcWrenchSums calm;                 /* since the last interval of which a third was unexplained */
     CcFlight flight;
     CcVibratedSums vibrated[CC_LAGS];
+    CcCoupling heave;                  /* the mean of the ports as one (joint_heave.h) */
     double together CC_IN(0, 1);       /* 1 while B, a load and the lag are found together (vibrated_body.h) */
 } CcMobility;
 

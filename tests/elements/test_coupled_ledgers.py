@@ -74,8 +74,12 @@ class Block:
         self.contact.set(self.motion())
         self.contact.step(H)
         f = before if self.master == JACOBI else self.force()
-        self.work -= float(f @ (H * (self.v + 0.5 * H * f)))
-        self.r, self.v = self.r + H * (self.v + self.beta * H * f), self.v + H * f
+        a = f + self.outer_force()
+        self.work -= float(f @ (H * (self.v + 0.5 * H * a)))
+        self.r, self.v = self.r + H * (self.v + self.beta * H * a), self.v + H * a
+
+    def outer_force(self) -> NDArray[np.float64]:
+        return np.zeros(3)
 
     def run(self, steps: int) -> None:
         for _ in range(steps):
@@ -95,6 +99,29 @@ class Block:
         self.see()
         assert self.contact["energy.residual"] == pytest.approx(-self.made, abs=1e-12)
         assert self.contact["energy.work"] == pytest.approx(self.work, abs=1e-12)
+
+
+class PressedBlock(Block):
+    """An axis of 3e4 N/m and 300 N s/m, held in each interval, moves it 10 mm into the floor."""
+
+    def outer_force(self) -> NDArray[np.float64]:
+        return np.array([0.0, 0.0, -3e4 * (self.r[2] + 0.01) - 300.0 * self.v[2]])
+
+
+@ORDERS
+@pytest.mark.parametrize("kind", FLOORS)
+@pytest.mark.parametrize("speed", [0.0, 0.7])
+def test_a_contact_that_an_axis_presses_on_books_what_the_body_lost_and_rubs_within_its_limit(
+    floors: dict[str, Fmu], kind: str, master: str, order: int, speed: float
+) -> None:
+    block = PressedBlock(floors[kind], FLOORS[kind][0], master, order, v=(speed, 0.0, -1.0))
+    for _ in range(80):
+        block.step()
+        for name in block.corners:
+            f = block.contact.vector(f"{name}.f")
+            assert np.hypot(f[0], f[1]) <= 0.3 * f[2] * (1 + 1e-9) + 1e-12
+    assert -0.01 < block.r[2] < 0.0
+    block.assert_closed()
 
 
 @ORDERS

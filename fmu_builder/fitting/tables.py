@@ -20,13 +20,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.documents import Document
 from fmu_builder.model.mapping import MeasurementMap
 from fmu_builder.model.scenario import StartValue
-from fmu_builder.model.table_model import Quantity, TableModel, rule
+from fmu_builder.model.table_model import Count, Number, Quantity, TableModel, Truth, Whole, rule
 from fmu_builder.model.toml_files import explain, read_about_system
 
 
@@ -36,7 +36,7 @@ class FitParameter(TableModel):
     start: Quantity = Field(description="with which the fit begins")
     min: Quantity = Field(description="the least")
     max: Quantity = Field(description="the largest")
-    log: bool = Field(default=False, description="true: its logarithm is fitted; for one that spans decades")
+    log: Truth = Field(default=False, description="true: its logarithm is fitted; for one that spans decades")
 
 
 class FitMeasurement(MeasurementMap):
@@ -58,10 +58,10 @@ class FitExperiment(TableModel):
 class FitMethod(TableModel):
     """How the parameters are found."""
 
-    scan: int = Field(
+    scan: Whole = Field(
         default=32, ge=0, le=100_000, description="points of a Sobol sequence between the bounds that are tried first"
     )
-    windows: int = Field(
+    windows: Whole = Field(
         default=3,
         ge=1,
         le=12,
@@ -73,11 +73,11 @@ class FitMethod(TableModel):
     derivatives: Literal["auto", "differences"] = Field(
         default="auto", description="auto: exact ones along the run where the system is one FMU of fmu-builder"
     )
-    difference: FiniteFloat = Field(
+    difference: Number = Field(
         default=1e-4, gt=0, le=0.1, description="step of the difference quotients, as a share of the range"
     )
-    max_evaluations: int = Field(default=60, ge=1, description="most iterations in a window")
-    confidence: FiniteFloat = Field(default=0.95, gt=0, lt=1, description="of the intervals")
+    max_evaluations: Count = Field(default=60, description="most iterations in a window")
+    confidence: Number = Field(default=0.95, gt=0, lt=1, description="of the intervals")
 
 
 def _scenario(value: object) -> object:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from fmu_builder.errors import Problem, behind_number
 from fmu_builder.laws.c_source import LawInSlot
@@ -43,7 +43,9 @@ class LawRules(BaseModel):
     same_sign: str | None = Field(default=None, description="argument whose sign the law must have to dissipate energy")
     least: float | None = Field(default=None, description="values below this are warned about")
     least_means: str = Field(default="it pulls where it should push", description="what such a value does")
-    smooth: bool = Field(default=False, description="the law may have neither jumps, corners nor vertical tangents")
+    smooth: StrictBool = Field(
+        default=False, description="the law may have neither jumps, corners nor vertical tangents"
+    )
     built_in: str | None = Field(default=None, description="the element's own law, as a function of its laws.txt")
     place: str = Field(default="", description="table and key of the recipe where it stands, if not in [functions]")
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, FiniteFloat, ValidationError
+from pydantic import Field, ValidationError
 
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.declaration import DefaultExperiment
@@ -35,7 +35,7 @@ from fmu_builder.model.scenario import (
     StartValue,
     expand_members,
 )
-from fmu_builder.model.table_model import Quantity, TableModel
+from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth
 from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -48,7 +48,7 @@ class Defaults(TableModel):
 
     stop: Quantity | None = Field(default=None, description="stop time, in s or as text with a unit")
     step: Quantity | None = Field(default=None, description="communication step, in s or as text with a unit")
-    tolerance: FiniteFloat | None = Field(default=None, gt=0, description="relative error")
+    tolerance: Number | None = Field(default=None, gt=0, description="relative error")
 
 
 class Expose(TableModel):
@@ -71,13 +71,13 @@ class CheckedAssembly(TableModel):
     table: Literal["parts", "slaves"] = "parts"
     description: str = ""
     connections: list[Pair] = Field(default_factory=list)
-    free_moment: bool = False
+    free_moment: Truth = False
     parts: dict[str, SlaveEntry]
     expose: Expose = Expose()
     start: dict[str, StartValue] = Field(default_factory=dict)
     experiment: Defaults = Defaults()
     drawing: dict[str, Any] = Field(default_factory=dict)
-    arrays: bool = False
+    arrays: Truth = False
     page: PageTable = PageTable()
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 
 class ClockEntry(BaseModel):
@@ -19,7 +19,7 @@ class ClockEntry(BaseModel):
 
     interval: float | None = Field(default=None, gt=0, description="of a periodic input: time from tick to tick, s")
     shift: float = Field(default=0.0, ge=0, description="of a periodic input: time from the start to its first tick, s")
-    resolution: int | None = Field(
+    resolution: StrictInt | None = Field(
         default=None,
         gt=0,
         description="of a periodic input: interval and shift are whole numbers of its fractions, 1/s",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Literal, Protocol
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool, StrictInt
 from pydantic_core import PydanticCustomError
 
 from fmu_builder.laws.rules import LawRules
@@ -78,7 +78,7 @@ class Variable(Conditional):
         default="real", description="type of FMI; in C every variable is a Real"
     )
     literals: list[str] = Field(default=[], description="of an enumeration; the start value is one of them")
-    size: int | str | None = Field(default=None, description="length of a vector: a number or a structure name")
+    size: StrictInt | str | None = Field(default=None, description="length of a vector: a number or a structure name")
     struct: str | None = Field(
         default=None, description="of memory that is hidden, in place of a size: the C struct of doubles that it is"
     )
@@ -96,7 +96,7 @@ class Variable(Conditional):
         description="what the value (of a state: its derivative, of memory: its initial value) depends on, [] for "
         "nothing; left out: everything.  Every build checks a list that is given",
     )
-    fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
+    fixed: StrictBool = Field(default=False, description="a parameter that cannot be tuned")
     acts_as: (
         Literal["contact", "contact per area", "spring", "guide", "damper", "effective mass", "inner mass"] | None
     ) = Field(
@@ -109,9 +109,9 @@ class Variable(Conditional):
     shown: str | None = Field(
         default=None, min_length=3, description="of a scalar: its name in FMI, where that is a quoted one: 'a b'"
     )
-    output: bool = Field(default=False, description="a state or memory variable that is an output")
-    hidden: bool = Field(default=False, description="not in modelDescription.xml")
-    on_demand: bool = Field(
+    output: StrictBool = Field(default=False, description="a state or memory variable that is an output")
+    hidden: StrictBool = Field(default=False, description="not in modelDescription.xml")
+    on_demand: StrictBool = Field(
         default=False, description="of an output or local: computed where it is read, left out by the function `rates`"
     )
     rate: str | None = Field(
@@ -124,8 +124,8 @@ class Variable(Conditional):
     initial: list[str] | None = Field(
         default=None, description="parameters that the function `initial` computes this state at the start from"
     )
-    reinit: bool | When = Field(default=False, description=_REINIT)
-    constant_where_used: bool = Field(
+    reinit: StrictBool | When = Field(default=False, description=_REINIT)
+    constant_where_used: StrictBool = Field(
         default=False,
         description="the state is constant where a right-hand side depends on it: the implicit method leaves it out",
     )
@@ -172,7 +172,7 @@ class PortState(_Entry):
     )
     nominal: float | None = Field(default=None, gt=0, description="usual size, the scale of its error")
     depends: list[str] | None = Field(default=None, description="what its derivative depends on")
-    reinit: bool | When = Field(default=False, description=_REINIT)
+    reinit: StrictBool | When = Field(default=False, description=_REINIT)
 
 
 class Hold(_Entry):
@@ -183,7 +183,7 @@ class Hold(_Entry):
     x: Number | str = Field(default=0.0, description="point of the line, m")
     y: Number | str = Field(default=0.0, description="point of the line, m")
     angle: Number | str = Field(default=0.0, description="of the line from the x-axis, rad")
-    turning: bool = Field(default=False, description="the force holds against turning alone")
+    turning: StrictBool = Field(default=False, description="the force holds against turning alone")
 
 
 class Port(Conditional):
@@ -220,15 +220,15 @@ class StructureEntry(_Entry):
     default: Annotated[bool | int | str, BeforeValidator(_default)] = Field(
         description="of recipes that do not give it: a whole number makes a size, true or false a switch"
     )
-    min: int = Field(default=1, description="smallest value of a size")
-    max: int = Field(default=100_000, description="largest value of a size")
+    min: StrictInt = Field(default=1, description="smallest value of a size")
+    max: StrictInt = Field(default=100_000, description="largest value of a size")
     choices: list[str] = Field(default=[], description="allowed words")
     given_by: str = Field(
         default="",
         description="table of the element's own, or key of it, that gives it by structure.py; or 'size > number'",
     )
     when: When = Field(default={}, description="choices with which it may differ from its default")
-    samples: bool = Field(
+    samples: StrictBool = Field(
         default=False,
         description="switch with which the element defines `sample`; the parts of an assembly have no communication "
         "points, and it is false there",
@@ -278,20 +278,20 @@ class Slot(LawRules):
 
     when: When = Field(default={}, description="choices with which it may be filled")
     each: str | None = Field(default=None, description="structure name: the law serves each of these")
-    integral: bool = Field(
+    integral: StrictBool = Field(
         default=False,
         description="the C code also needs slot_<name>_integral, over the first argument from 0, to both sides if the "
         "range of that has negative values",
     )
     group: str = Field(default="", description="laws of one group have the same arguments; C calls them by `number`")
-    number: int = Field(default=0, description="of the law in its group")
-    derivatives: int = Field(
+    number: StrictInt = Field(default=0, description="of the law in its group")
+    derivatives: StrictInt = Field(
         default=0, ge=0, le=2, description="number of derivatives, by the only argument, that C needs"
     )
     changes: tuple[SlotChange, ...] = Field(
         default=(), description="`renamed` arguments and another `least_means`, each `when` structure choices hold"
     )
-    sensors: bool = Field(
+    sensors: StrictBool = Field(
         default=False,
         description="the sensors of the table [sensors] of a recipe are further arguments, in their order there; in C "
         "SENSORS(e) behind the last argument stands for them",

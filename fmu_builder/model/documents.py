@@ -32,7 +32,7 @@ from fmu_builder.model.scenario import (
     Pair,
     Reference,
 )
-from fmu_builder.model.table_model import KIND, Quantity, TableModel, rule
+from fmu_builder.model.table_model import KIND, Number, Quantity, TableModel, Truth, Whole, rule
 
 Tables = dict[str, Any]
 _START = "start values by name, SI or texts with units such as '1e5 N/m'; lists for vectors"
@@ -182,7 +182,7 @@ class Recipe(Document):
     start: dict[str, Any] | None = Field(default=None, description=_START)
     functions: dict[str, Any] | None = Field(default=None, description="laws in the slots of the element")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
-    arrays: bool | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
+    arrays: Truth | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
     page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
 
     if TYPE_CHECKING:
@@ -214,10 +214,10 @@ class Part(TableModel):
     start: dict[str, Any] | None = Field(default=None, description=_START)
     mass: Quantity | None = Field(default=None, description=MASS)
     step: Quantity | None = Field(default=None, description=STEP)
-    isolated: bool | None = Field(default=None, description=ISOLATED)
+    isolated: Truth | None = Field(default=None, description=ISOLATED)
     call_limit: Quantity | None = Field(default=None, description=CALL_LIMIT)
-    memory_limit: float | None = Field(default=None, description=MEMORY_LIMIT)
-    count: int | None = Field(default=None, description="so many of them: NAME[1], NAME[2], ...")
+    memory_limit: Number | None = Field(default=None, description=MEMORY_LIMIT)
+    count: Whole | None = Field(default=None, description="so many of them: NAME[1], NAME[2], ...")
 
 
 Member = Annotated["str | Recipe | Assembly | AsModel[Part]", BeforeValidator(_member)]
@@ -229,14 +229,14 @@ class Assembly(Document):
     description: str | None = Field(default=None, description="one sentence for modelDescription.xml")
     parts: dict[str, Member] = Field(description="what it consists of")
     connections: list[Pair] = Field(default=[], description=_CONNECTIONS)
-    free_moment: bool | None = Field(default=None, description=_MOMENT)
+    free_moment: Truth | None = Field(default=None, description=_MOMENT)
     expose: AsModel[Expose] | None = Field(
         default=None, description="inputs, outputs, parameters, ports: new names of variables of the parts"
     )
     start: dict[str, Any] | None = Field(default=None, description=_START)
     experiment: AsModel[Defaults] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
-    arrays: bool | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
+    arrays: Truth | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
     page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
 
 
@@ -246,7 +246,7 @@ class Scenario(Document):
     description: str | None = Field(default=None, description="what it shows")
     slaves: dict[str, Member] = Field(description="FMUs and recipes")
     connections: list[Pair] = Field(default=[], description=_CONNECTIONS)
-    free_moment: bool | None = Field(default=None, description=_MOMENT)
+    free_moment: Truth | None = Field(default=None, description=_MOMENT)
     experiment: AsModel[Experiment] = Field(
         description="stop and step, needed; start, output_step, algorithm, tolerance, record"
     )

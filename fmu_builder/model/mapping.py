@@ -12,11 +12,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from fmu_builder.errors import InputError, Problem, behind_number, collected
 from fmu_builder.model.given_values import is_quantity
-from fmu_builder.model.table_model import Quantity, TableModel, rule
+from fmu_builder.model.table_model import Number, Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -34,7 +34,7 @@ class ColumnEntry(TableModel):
     unit: str | None = Field(
         default=None, description="of the column; without it that of its header, else that of the signal"
     )
-    scale: Annotated[FiniteFloat, AfterValidator(_factor)] = Field(
+    scale: Annotated[Number, AfterValidator(_factor)] = Field(
         default=1.0, description="what the column is multiplied by, not 0; -1 turns its sign"
     )
     offset: Quantity = Field(default=0.0, description="what is added then, in the unit of the signal")
@@ -42,7 +42,7 @@ class ColumnEntry(TableModel):
         default=None,
         description="standard deviation of its noise, in the unit of the signal; without it a fit estimates it",
     )
-    weight: FiniteFloat = Field(default=1.0, gt=0, description="factor of its residuals in a fit")
+    weight: Number = Field(default=1.0, gt=0, description="factor of its residuals in a fit")
 
 
 def _column(value: object) -> object:

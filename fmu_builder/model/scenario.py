@@ -25,14 +25,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.counted_parts import CountedParts, is_member_name, members
 from fmu_builder.model.given_values import is_quantity
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
-from fmu_builder.model.table_model import Quantity, TableModel, python_value, rule
+from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth, python_value, rule
 from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -111,15 +111,15 @@ class Experiment(TableModel):
         description="in which `gauss_seidel` steps the slaves: as they are listed, each after those that its outputs "
         "follow at once, `structure`, or a list of their names",
     )
-    tolerance: FiniteFloat | None = Field(
+    tolerance: Number | None = Field(
         default=None,
         gt=0,
         description="relative error that the slaves are asked for; those of this project take 1e-13 to 0.01",
     )
-    coupling_tolerance: FiniteFloat = Field(
+    coupling_tolerance: Number = Field(
         default=1e-3, gt=0, description="of `adaptive`: error of velocities in a step, m/s or rad/s"
     )
-    power: bool = Field(
+    power: Truth = Field(
         default=False,
         description="records of each connection of ports the power into the body, `body.p~floor.point.power`, and the "
         "energy that the coupling has made, `.made`",
@@ -137,9 +137,9 @@ class SlaveEntry(TableModel):
     start: dict[str, StartValue] = Field(default_factory=dict)
     mass: Quantity | None = Field(default=None, description=MASS)
     step: Quantity | None = Field(default=None, description=STEP)
-    isolated: bool = Field(default=False, description=ISOLATED)
+    isolated: Truth = Field(default=False, description=ISOLATED)
     call_limit: Quantity | None = Field(default=None, description=CALL_LIMIT)
-    memory_limit: FiniteFloat | None = Field(default=None, ge=64.0, description=MEMORY_LIMIT)
+    memory_limit: Number | None = Field(default=None, ge=64.0, description=MEMORY_LIMIT)
 
 
 class Drive(TableModel):
@@ -152,7 +152,7 @@ class Drive(TableModel):
         default=None,
         description="a CSV file: first column the time, s, the other one the values, SI or as `F [kN]`",
     )
-    time: list[FiniteFloat] | None = Field(default=None, description="times, s, that do not decrease")
+    time: list[Number] | None = Field(default=None, description="times, s, that do not decrease")
     value: list[Annotated[bool | float, BeforeValidator(_truth_or_number)]] | None = Field(
         default=None, description="the value at each time, SI"
     )
@@ -174,7 +174,7 @@ class ToleranceEntry(TableModel):
     """What a signal or an event may differ by."""
 
     absolute: Quantity = Field(default=0.0, description="in the unit of the signal or event")
-    relative: float = Field(default=0.0, ge=0, description="of the largest value of the signal, or of the event")
+    relative: Number = Field(default=0.0, ge=0, description="of the largest value of the signal, or of the event")
     time: Quantity = Field(default=0.0, description="s: how far the reference may be shifted in time")
 
 
@@ -202,8 +202,8 @@ class Convergence(TableModel):
 
     quantity: str = Field(description="an event, or a signal, of which the last value counts")
     steps: list[Quantity] = Field(min_length=3, description="communication steps, in s or as texts with a unit")
-    order: float = Field(gt=0, description="the power of the step with which the error falls")
-    order_tolerance: float = Field(default=0.15, gt=0, description="what the order may differ by")
+    order: Number = Field(gt=0, description="the power of the step with which the error falls")
+    order_tolerance: Number = Field(default=0.15, gt=0, description="what the order may differ by")
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class CheckedScenario(TableModel):
     path: Path
     description: str = ""
     connections: list[Pair] = Field(default_factory=list)
-    free_moment: bool = False
+    free_moment: Truth = False
     experiment: Experiment
     slaves: dict[str, SlaveEntry]
     drive: dict[str, Drive] = Field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fmu_builder.model.table_model import In, Pair, Points, Quantities, Quantity, TableModel, WholeNumbers
+from fmu_builder.model.table_model import In, Pair, Points, Quantities, Quantity, TableModel, Truth, Whole, WholeNumbers
 
 # ---- [surface] of point_surface ----------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class Mesh(TableModel):
     crease: Annotated[Quantity, In("rad", above=0.0, below=3.141592653589793)] = Field(
         default="30 deg", description="angle between triangles from which on their edge is sharp, for smooth normals"
     )
-    open: bool = Field(default=False, description="the mesh may have a border, where the surface ends")
+    open: Truth = Field(default=False, description="the mesh may have a border, where the surface ends")
     side: Side = Field(default="outside", description=_SIDE)
 
 
@@ -181,7 +181,7 @@ class Skin(TableModel):
     place: Annotated[Quantities, In("m")] = Field(
         default=(0.0, 0.0, 0.0), description="(x, y, z) of its origin in the frame `body`"
     )
-    samples: int | Literal["vertices"] = Field(
+    samples: Whole | Literal["vertices"] = Field(
         default=500, description="number of samples, 1 to 10000, evenly spread; or `vertices`: one at each of the mesh"
     )
     x: _Edge = Field(default=None, description="from and to, in the frame `body`, of the part that can touch")
@@ -201,7 +201,7 @@ class GuideLine(TableModel):
     body: WholeNumbers | None = Field(
         default=None, description="which body carries each point, counted from 1; without it one carries all"
     )
-    closed: bool = Field(default=False, description="the last point is joined to the first")
+    closed: Truth = Field(default=False, description="the last point is joined to the first")
     interpolation: Curve = Field(default="polyline", description=_CURVE)
 
 
@@ -229,7 +229,7 @@ class Body(TableModel):
     damping: Annotated[Quantity, In(("N.m.s/rad", "N.s/m"), least=0.0)] = Field(default=0.0, description="of the joint")
     start: Annotated[Quantity, In(("rad", "m"))] = Field(default=0.0, description="coordinate at the start")
     speed: Annotated[Quantity, In(("rad/s", "m/s"))] = Field(default=0.0, description="at the start")
-    closes: bool = Field(
+    closes: Truth = Field(
         default=False,
         description="its start follows from the constraints, `start` is the guess; without any the mechanism chooses",
     )
@@ -239,7 +239,7 @@ class Body(TableModel):
     motion: str | None = Field(
         default=None, description="a law of time its coordinate follows, or `inputs`: drive.q, drive.qd, drive.qdd"
     )
-    port: bool = Field(default=False, description="the joint is a port: shaft, or slide of a prismatic one")
+    port: Truth = Field(default=False, description="the joint is a port: shaft, or slide of a prismatic one")
 
 
 _BODY = "that is held"
@@ -266,7 +266,7 @@ class Profile(TableModel):
     )
     curve_x: str | None = Field(default=None, description="x of a curve, a law of a parameter `#s` without unit")
     curve_y: str | None = Field(default=None, description="y of a curve, a law of the same parameter")
-    closed: bool = Field(default=False, description="of a curve: its last point is its first")
+    closed: Truth = Field(default=False, description="of a curve: its last point is its first")
     range: Annotated[Pair | None, In(("m", "1"))] = Field(
         default=None, description="of x or s: where a law is checked, of an open curve its ends"
     )
@@ -275,7 +275,7 @@ class Profile(TableModel):
     )
     base: _Place = Field(default=(0.0, 0.0), description="origin of the profile in the axes of `on`")
     angle: _Angle = Field(default=0.0, description="of the profile's axes against those of `on`")
-    unilateral: bool = Field(default=False, description="the point may leave the profile: nothing pulls it back")
+    unilateral: Truth = Field(default=False, description="the point may leave the profile: nothing pulls it back")
     friction: Annotated[Quantity, In("1", least=0.0)] = Field(
         default=0.0, description="coefficient on the profile, contact[i].mu"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, Strict, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
@@ -130,8 +130,27 @@ def _points(value: object) -> object:
     return value
 
 
+def _truth(value: object) -> object:
+    value = _listed(value)
+    if not isinstance(value, bool):
+        raise rule("must be true or false")
+    return value
+
+
+def _whole(value: object) -> object:
+    value = _listed(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise rule("must be a whole number")
+    return value
+
+
+# pydantic by itself reads texts, "yes" and "3", and truth values as numbers
+Truth = Annotated[bool, BeforeValidator(_truth)]
+Number = Annotated[FiniteFloat, Strict()]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Count = Annotated[int, Field(ge=1), BeforeValidator(_whole)]
 Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
 Quantities = Annotated[Sequence[Quantity], BeforeValidator(_list)]
 Pair = Annotated[Sequence[Quantity], Field(min_length=2, max_length=2), BeforeValidator(_pair)]
 Points = Annotated[Sequence[Quantities] | str, BeforeValidator(_points)]
-WholeNumbers = Annotated[Sequence[int], BeforeValidator(_list)]
+WholeNumbers = Annotated[Sequence[Whole], BeforeValidator(_list)]

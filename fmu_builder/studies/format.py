@@ -24,7 +24,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from fmu_builder.errors import InputError, Problem, none_of
 from fmu_builder.model.documents import AsModel, Assembly, Document, Recipe, Scenario
 from fmu_builder.model.scenario import Scalar
-from fmu_builder.model.table_model import Quantity, TableModel, rule
+from fmu_builder.model.table_model import Count, Quantity, TableModel, Whole, rule
 from fmu_builder.model.toml_files import explain, read_about_system
 
 EXPERIMENT = ("step", "stop", "algorithm", "tolerance", "coupling_tolerance")  # factors of the experiment
@@ -61,7 +61,7 @@ class Factor(TableModel):
     )
     low: Quantity | None = Field(default=None, description="the least value of a range")
     high: Quantity | None = Field(default=None, description="the largest value of a range")
-    count: int = Field(default=5, ge=2, le=1_000_000, description="levels of the range in a grid, with both ends")
+    count: Whole = Field(default=5, ge=2, le=1_000_000, description="levels of the range in a grid, with both ends")
     scale: Literal["linear", "log"] = Field(default="linear", description="of the range: equal distances or quotients")
     base: Scalar | None = Field(
         default=None, description="in `one_at_a_time`, the value while others change; without it the middle one"
@@ -87,8 +87,8 @@ class Plan(TableModel):
         "points in the ranges, independent, one in each of as many layers, or evenly as Sobol's sequence; or as the "
         "Sobol indices with totals need them",
     )
-    runs: int | None = Field(default=None, ge=1, description="of random, latin_hypercube, sobol and saltelli")
-    seed: int = Field(default=1, ge=0, description="of random numbers")
+    runs: Count | None = Field(default=None, description="of random, latin_hypercube, sobol and saltelli")
+    seed: Whole = Field(default=1, ge=0, description="of random numbers")
     file: str | None = Field(
         default=None, description="of `list`: CSV with a column for each factor, SI or a unit in the name: `z [mm]`"
     )
@@ -139,7 +139,7 @@ class Traces(TableModel):
     """Signals over time, kept as lists in the table."""
 
     record: list[str] = Field(min_length=1, description="signals, in which * stands for any text")
-    every: int = Field(default=1, ge=1, description="so many rows of output_step are one of the table")
+    every: Count = Field(default=1, description="so many rows of output_step are one of the table")
 
 
 class Limits(TableModel):

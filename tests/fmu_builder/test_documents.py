@@ -25,6 +25,7 @@ from fmu_builder import (
     GuideLine,
     InputError,
     Part,
+    Plan,
     Plane,
     Point,
     Recipe,
@@ -351,6 +352,12 @@ def test_faults_of_models_are_named_where_they_are_made(make: Callable[[], objec
     with pytest.raises(InputError) as caught:
         make()
     assert str(caught.value).startswith(said)
+
+
+def test_values_of_numpy_are_those_of_python() -> None:
+    assert Plan(kind="random", runs=np.int64(5)).runs == 5  # type: ignore[arg-type]
+    times = Experiment(stop=1, step=np.float64(0.1), tolerance=np.float32(0.5), power=np.bool_(True))  # type: ignore[arg-type]
+    assert times.tolerance == 0.5 and times.power is True
 
 
 def test_values_of_models_are_checked_with_the_file() -> None:

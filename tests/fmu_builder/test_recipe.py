@@ -236,6 +236,8 @@ def written(folder: Path) -> Path:
             "[parameters] K_fr",
             "start = 3 must be true or false, as type is 'bool'",
         ),
+        ("K_fr = {", "K_fr = { fixed = 1,", "[parameters.K_fr] fixed", "1: must be true or false"),
+        ("K_fr = {", "K_fr = { fixed = 'yes',", "[parameters.K_fr] fixed", "'yes': must be true or false"),
         (
             "K_fr = { start = 0.0, min",
             "K_fr = { start = -0.5, min",

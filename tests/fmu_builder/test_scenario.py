@@ -207,6 +207,10 @@ def test_the_rules_of_a_case_are_named_in_the_words_of_all_other_keys(
     [
         ("power = 'x'", "power: 'x': must be true or false"),
         ("power = []", "power: []: must be true or false"),
+        ("power = 1", "power: 1: must be true or false"),
+        ("power = 'yes'", "power: 'yes': must be true or false"),
+        ("tolerance = '1e-3'", "tolerance: '1e-3': must be a number"),
+        ("tolerance = true", "tolerance: True: must be a number"),
         ("tolerance = inf", "tolerance: inf: must be a finite number"),
         ("tolerance = []", "tolerance: []: must be a number"),
         ("record = []", "record: []: must not be empty"),

@@ -97,6 +97,11 @@ def listed(texts: Sequence[str], most: int) -> str:
     return ", ".join(texts[:most]) + more
 
 
+def counted(number: int, one: str, several: str) -> str:
+    """`1 edge is`, `2 edges are`."""
+    return f"{number} {one if number == 1 else several}"
+
+
 def shown_value(value: object) -> str:
     """As the file has it, but for the kind of quotes."""
     return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fmu_builder.cli.printing import line
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, counted
 from fmu_builder.files import is_file, write_whole
 from fmu_builder.model.mesh import FORMATS, Faults, Mesh, inspect_mesh, read_mesh, refusals
 from fmu_builder.units import parse_unit
@@ -31,13 +31,15 @@ def show_mesh(path: Path, unit: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(about, indent=2))
         return
-    line(f"{path.name}  {about['triangles']} triangles, {about['vertices']} vertices")
+    triangles = counted(about["triangles"], "triangle", "triangles")
+    line(f"{path.name}  {triangles}, {about['vertices']} vertices")
     size = " x ".join(_in(x, factor) for x in about["size"])
     line(f"  size            {size} {unit}, if its numbers are {unit}")
     line(f"  area            {about['area']:.4g} m2")
     if about["volume"] is not None:
         line(f"  volume          {about['volume']:.4g} m3")
-    line(f"  closed          {'yes' if about['closed'] else f'no, {faults.border} edges are its border'}")
+    border = counted(faults.border, "edge is", "edges are")
+    line(f"  closed          {'yes' if about['closed'] else f'no, {border} its border'}")
     if about["D_max"] is not None:
         wall = about["thinnest_wall"]
         line(f"  thinnest wall   {'none' if wall is None else f'{_in(wall, factor)} {unit}'}")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, counted
 from fmu_builder.files import is_file, read_data
 
 Floats = NDArray[np.float64]
@@ -142,7 +142,7 @@ def inspect_mesh(path: Path, unit: float, place: tuple[float, float, float] = (0
     numbers = np.flatnonzero(whole) + 1
     triangles = triangles[whole]
     if not len(triangles):
-        what = f"all {len(whole)} triangles have two equal corners: export the part again, with more digits"
+        what = "each triangle has two equal corners: export the part again, with more digits"
         raise InputError(Problem(str(path), what))
     neighbours, faults = _edges(vertices, triangles)
     return Mesh(vertices, triangles, numbers, neighbours, int((~whole).sum())), faults
@@ -276,21 +276,26 @@ def refusals(mesh: Mesh, faults: Faults, border: bool) -> Iterator[str]:
         yield f"{extent}  A part measures {SMALLEST:g} m to {LARGEST:g} m"
     if faults.duplicate:
         repair = "MeshLab's 'Remove Duplicate Faces' repairs it"
-        yield f"{faults.duplicate} triangles are there twice{faults.place('duplicate')}; {repair}"
+        what = counted(faults.duplicate, "triangle is", "triangles are")
+        yield f"{what} there twice{faults.place('duplicate')}; {repair}"
     if faults.flat:
         repair = "MeshLab's 'Remove T-Vertices' repairs it, or a finer export"
-        yield f"{faults.flat} triangles have no area{faults.place('flat')}; {repair}"
+        what = counted(faults.flat, "triangle has", "triangles have")
+        yield f"{what} no area{faults.place('flat')}; {repair}"
     if faults.branching:
-        where = faults.place("branching")
+        what = counted(faults.branching, "edge belongs", "edges belong")
         repair = "MeshLab's 'Repair non Manifold Edges' repairs it"
-        yield f"{faults.branching} edges belong to more than two triangles{where}; {repair}"
+        yield f"{what} to more than two triangles{faults.place('branching')}; {repair}"
     if faults.turned:
-        what = "edges have triangles on both sides that are turned against each other"
-        yield f"{faults.turned} {what}{faults.place('turned')}; MeshLab's 'Re-Orient all faces coherently' repairs it"
+        what = (
+            counted(faults.turned, "edge has", "edges have") + " triangles on both sides that are turned against each"
+        )
+        yield f"{what} other{faults.place('turned')}; MeshLab's 'Re-Orient all faces coherently' repairs it"
     if faults.border and not border:
+        what = counted(faults.border, "edge belongs", "edges belong")
         yield (
-            f"the mesh is open: {faults.border} edges belong to one triangle{faults.place('border')}; MeshLab's 'Close "
-            "Holes' or 'Merge Close Vertices' repairs it, or open = true takes it as it is"
+            f"the mesh is open: {what} to one triangle{faults.place('border')}; MeshLab's 'Close Holes' or 'Merge "
+            "Close Vertices' repairs it, or open = true takes it as it is"
         )
     if not (faults.branching or faults.turned or faults.border) and (volume := mesh.volume) < 0.0:
         yield (

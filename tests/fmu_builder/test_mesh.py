@@ -94,8 +94,8 @@ def test_all_faults_of_a_mesh_are_counted_in_one_message(tmp_path: Path) -> None
     lines = text.splitlines()
     assert all(line.startswith(f"{tmp_path / 'p.obj'}: ") for line in lines)
     for what in (
-        "1 triangles are there twice, the first near (",
-        "1 triangles have no area, the first near (9, ",
+        "1 triangle is there twice, the first near (",
+        "1 triangle has no area, the first near (9, ",
         "edges belong to more than two triangles",
         "4 edges have triangles on both sides that are turned against each other",
         "the mesh is open: 6 edges belong to one triangle",
@@ -146,7 +146,7 @@ def test_numbers_that_are_not_finite_are_counted(tmp_path: Path, value: float) -
         ("i.ply", ply(CUBE[:3], [[0, 1, 9]]).encode(), "a face names the vertex 9, but the file has 3 vertices"),
         ("e.step", b"ISO-10303-21;", "'.step' is none of .stl, .obj, .ply"),
         ("f.stl", stl(CUBE, FACES)[:-20], "its header counts 12 triangles, and it holds 11"),
-        ("g.obj", b"v 0 0 0\nv 1 0 0\nv 0 0 0\nf 1 2 3\n", "all 1 triangles have two equal corners"),
+        ("g.obj", b"v 0 0 0\nv 1 0 0\nv 0 0 0\nf 1 2 3\n", "each triangle has two equal corners"),
     ],
 )
 def test_what_is_no_mesh_is_refused(tmp_path: Path, name: str, content: bytes, what: str) -> None:

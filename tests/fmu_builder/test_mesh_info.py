@@ -46,6 +46,13 @@ def test_an_open_mesh_has_no_volume_and_its_recipe_says_so(tmp_path: Path) -> No
     assert text.endswith('unit = "mm"\nopen = true\n')
 
 
+def test_one_of_a_kind_is_no_plural(tmp_path: Path) -> None:
+    text = info(written(tmp_path, "flap.obj", obj(CUBE, FACES[:1])))
+    assert text.startswith("flap.obj  1 triangle, ")
+    text = info(written(tmp_path, "twice.obj", obj(CUBE, [*FACES, FACES[0]])))
+    assert "fault: 1 triangle is there twice" in text
+
+
 def test_a_faulty_mesh_is_shown_with_what_repairs_it(tmp_path: Path) -> None:
     path = written(tmp_path, "turned.obj", obj(CUBE, [FACES[0][::-1], *FACES[1:]]))
     text = info(path, "--unit", "m")

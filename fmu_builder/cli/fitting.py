@@ -13,14 +13,14 @@ from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, check_page, make_folder_of, named_files
 from fmu_builder.cli.printing import err, line, out, print_notes
-from fmu_builder.errors import InputError, Problem, behind_number, did_you_mean
+from fmu_builder.errors import behind_number
 from fmu_builder.files import recorded_reads, write_whole
 from fmu_builder.fitting.result import FitResult, fit_to_json
 from fmu_builder.fitting.search import Progress
 from fmu_builder.fitting.solution import fitted
+from fmu_builder.fitting.tables import find_fit
 from fmu_builder.fitting.task import FitTask
 from fmu_builder.fitting.written import check_expressible, fitted_text
-from fmu_builder.paths import shipped
 
 
 def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) -> None:
@@ -28,7 +28,7 @@ def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) 
 
     name     of a file, or of a shipped fit
     output   by default NAME_fitted.toml in the current folder"""
-    path = _find(name)
+    path = find_fit(name)
     target = output or Path(f"{path.stem}_fitted.toml")
     written = (("-o", target), ("--report", report))
     check_outputs(*written, ("", path))
@@ -57,19 +57,6 @@ def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) 
             line(f"{report}")
     print_notes(found.warnings, "warning")
     print_notes(found.notes)
-
-
-def _find(name: str) -> Path:
-    path, folder = Path(name), shipped("fmus") / "fits"
-    if path.suffix in (".toml", ".fmu", ".ssp"):
-        return path
-    for found in (Path(f"{name}.toml"), folder / f"{name}.toml"):
-        if found.is_file():
-            return found
-    known = [one.stem for one in folder.glob("*.toml")]
-    raise InputError(
-        Problem(name or "''", "there is no fit of this name; give a .toml file" + did_you_mean(name, known))
-    )
 
 
 @contextmanager

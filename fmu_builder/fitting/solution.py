@@ -14,7 +14,7 @@ from scipy import stats
 from fmu_builder.errors import behind_number
 from fmu_builder.fitting.result import FitResult, FittedColumn, FittedParameter
 from fmu_builder.fitting.search import Found, Progress, Search, method_text
-from fmu_builder.fitting.tables import Fit
+from fmu_builder.fitting.tables import Fit, find_fit
 from fmu_builder.fitting.task import FitTask, Parameter
 from fmu_builder.model.documents import as_file
 
@@ -31,10 +31,10 @@ _GIVEN_TOO_SMALL = 1.5  # residuals over given deviations that are worth a warni
 def fit(source: Fit | Path | str, *, progress: Progress | None = None) -> FitResult:
     """Fit parameters of a system to measured files.
 
-    source     a Fit, or the path of its file
+    source     a Fit, the path of its file, or the name of a shipped fit
     progress   is called with a text on what is done
     Raises InputError with everything that is wrong with the files, SlaveError if no run succeeds."""
-    with as_file(source) as path, FitTask(path) as task:
+    with as_file(source) as path, FitTask(find_fit(str(path))) as task:
         return fitted(task, progress or (lambda text: None))
 
 

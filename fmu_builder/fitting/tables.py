@@ -22,12 +22,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.documents import Document
 from fmu_builder.model.mapping import MeasurementMap
 from fmu_builder.model.scenario import StartValue
 from fmu_builder.model.table_model import Count, Number, Quantity, TableModel, Truth, Whole, rule
 from fmu_builder.model.toml_files import explain, read_about_system
+from fmu_builder.paths import shipped
 
 
 class FitParameter(TableModel):
@@ -99,6 +100,19 @@ class Fit(Document):
     )
     measurement: list[FitMeasurement] = Field(min_length=1, description="the measured files")
     method: FitMethod = Field(default=FitMethod(), description="how")
+
+
+def find_fit(name: str) -> Path:
+    """A fit by path, or by its name in the current folder or among the shipped ones.  Raises InputError."""
+    path, folder = Path(name), shipped("fmus") / "fits"
+    if path.suffix in (".toml", ".fmu", ".ssp"):  # the last two are reported where they are read
+        return path
+    for found in (Path(f"{name}.toml"), folder / f"{name}.toml"):
+        if found.is_file():
+            return found
+    known = [one.stem for one in folder.glob("*.toml")]
+    what = "there is no fit of this name; give a .toml file" + did_you_mean(name, known)
+    raise InputError(Problem(name or "''", what))
 
 
 def read_fit(path: Path) -> tuple[Fit, list[Problem]]:

@@ -24,7 +24,7 @@ from fmu_builder.fitting import fit_to_json, fitted_text
 from fmu_builder.fitting.result import FitResult
 from fmu_builder.fitting.search import Search
 from fmu_builder.fitting.solution import fitted
-from fmu_builder.fitting.tables import Fit, FitMethod, FitParameter, read_fit
+from fmu_builder.fitting.tables import Fit, FitMethod, FitParameter, find_fit, read_fit
 from fmu_builder.fitting.task import FitTask, Parameter, RunFailedError, Series
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.toml_files import read_toml
@@ -421,6 +421,12 @@ def test_a_fitted_scenario_names_its_recipes_from_where_it_is_written(tmp_path: 
         "other": {"recipe": "BouncingBall"},
     }
     assert fmu_builder.run(path)["ball.height"][0] == value
+
+
+def test_a_shipped_fit_is_found_by_its_name_and_an_unknown_name_is_answered_with_them() -> None:
+    with pytest.raises(InputError, match=r"^bounce: there is no fit of this name; .*did you mean 'bounces'\?$"):
+        fmu_builder.fit("bounce")
+    assert find_fit("bounces") == shipped("fmus") / "fits" / "bounces.toml"
 
 
 @pytest.mark.parametrize("name", ["gone.fmu", "gone.ssp", "gone.toml", "Gone"])

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
 
-from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.errors import InputError, Problem, ToolError, shortened
 
 LARGEST_TEXT = 2**30  # bytes; a table of 10 million rows
 _READ: ContextVar[list[Path] | None] = ContextVar("files read", default=None)
@@ -32,6 +32,16 @@ def texts_as_files(texts: Mapping[Path, str]) -> Iterator[None]:
         yield
     finally:
         _TEXTS.reset(token)
+
+
+def path_given(value: object, argument: str, others: str = "") -> Path:
+    """The path that a function of the Python interface was given.
+
+    argument   its name;   others   what it takes too: "a document, "
+    Raises InputError for a value of another type."""
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(Problem(argument, f"{shortened(value)} must be {others}a text or a Path"))
+    return Path(value)
 
 
 def is_file(path: Path) -> bool:

@@ -11,6 +11,7 @@ from fmu_builder.check import archive_rules, behaviour_rules, description_rules,
 from fmu_builder.check.behaviour import TIMEOUT, behaviour, missing_library
 from fmu_builder.check.document import Fmu
 from fmu_builder.check.findings import Finding, Rule
+from fmu_builder.files import path_given
 
 _OF_ARCHIVE = archive_rules.RULES
 _OF_DESCRIPTION = (*description_rules.RULES, *variable_rules.RULES, *structure_rules.RULES)
@@ -39,7 +40,7 @@ def check_fmu(path: Path | str, timeout: float | None = TIMEOUT) -> CheckReport:
     """The FMU against all rules.  Raises InputError for a file that is no FMI 2.0 FMU.
 
     timeout   s for its calls, which a process of its own makes; None: it is not called"""
-    path = Path(path)
+    path = path_given(path, "path")
     fmu = Fmu(path)
     notes: list[str] = []
     findings = list(_broken(fmu, (description_rules.SCHEMA,)))

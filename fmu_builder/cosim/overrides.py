@@ -88,8 +88,17 @@ def overridden(
             with collected(problems):
                 changes[key] = parse_quantity(python_value(value), parse_unit("s"), named(key))
     given = list(changes) if not problems else []
-    if algorithm is not None and algorithm not in ALGORITHMS:
-        what = f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)
+    for key, truth in (("power", power), ("isolated", isolated)):
+        if truth is not None and not isinstance(python_value(truth), bool):
+            problems.append(Problem(named(key), f"{truth!r} must be True or False"))
+    if record is not None and not isinstance(record, Iterable):
+        problems.append(Problem(named("record"), f"{record!r} must be a text or a list of texts"))
+        record = None
+    if start is not None and not isinstance(start, Mapping):
+        problems.append(Problem(named("start"), f"{start!r} must be a dictionary, of values by 'slave.variable'"))
+        start = None
+    if algorithm is not None and str(algorithm) not in ALGORITHMS:
+        what = f"{algorithm!r} is unknown" + did_you_mean(str(algorithm), ALGORITHMS)
         problems.append(Problem(where.format("algorithm"), what))
     if step is not None:
         changes.setdefault("output_step", None)

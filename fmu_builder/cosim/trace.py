@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean, raise_faults
-from fmu_builder.files import csv_reader, is_stream, read_text, staged, write_whole, written
+from fmu_builder.files import csv_reader, is_stream, path_given, read_text, staged, write_whole, written
 
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
@@ -148,7 +148,7 @@ def write_trace(trace: Trace, path: Path | str) -> None:
     Both are moved into place complete, the CSV file last; on any failure both targets stay as they were.  A device or
     FIFO takes the CSV file only.
     Raises InputError if JSON cannot hold the provenance, ToolError if the folder cannot be written."""
-    path = Path(path)
+    path = path_given(path, "path")
     header = ",".join('"' + name.replace('"', '""') + '"' for name in ("time", *trace.names))
     rows = np.column_stack((trace.time, trace.values)).tolist()
     body = "".join(",".join(map(repr, row)) + "\n" for row in rows)
@@ -176,7 +176,7 @@ def read_trace(path: Path | str) -> Trace:
     The first line names the columns, quoted or not, separated by comma or semicolon; the first column is the time in s,
     whatever its name.   Raises InputError with up to 20 faults of both files, each with its line and column.
     """
-    path = Path(path)
+    path = path_given(path, "path")
     text = read_text(path)
     stream = io.StringIO(text, newline="")
     reader = csv_reader(text, stream)

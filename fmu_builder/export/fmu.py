@@ -9,7 +9,7 @@ import io
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -52,7 +52,7 @@ from fmu_builder.export.toolchain import (
     resolve_platforms,
 )
 from fmu_builder.export.trial import note_made, run_smoke
-from fmu_builder.files import staged
+from fmu_builder.files import path_given, staged
 from fmu_builder.model.declaration import QUOTED
 from fmu_builder.model.documents import Assembly, Recipe, as_file
 from fmu_builder.model.loader import load_model
@@ -92,9 +92,11 @@ def build(
     platforms   one or several of `all`, `host`, linux64, win64, darwin64, aarch64-linux, aarch64-darwin
     fmi         2 for FMI 2.0, 3 for FMI 3.0: <Name>.fmu, <Name>_fmi3.fmu
     Without a compiler the FMU holds its sources only.  Raises InputError or ToolError; then no file was written."""
-    wanted = (platforms,) if isinstance(platforms, str) else tuple(platforms)
     problems = []
-    if not wanted:
+    wanted = (platforms,) if isinstance(platforms, str) else tuple(platforms) if isinstance(platforms, Iterable) else ()
+    if not isinstance(platforms, Iterable):
+        problems.append(Problem("platforms", f"{platforms!r} must be a text or a list of texts, as 'all' or 'host'"))
+    elif not wanted:
         what = "names none, so the FMU would run nowhere: name 'all', 'host' or others"
         problems.append(Problem("platforms", f"{what}; `fmu-builder build --source-only` builds the sources alone"))
     if fmi not in (2, 3):
@@ -102,8 +104,9 @@ def build(
     if problems:
         raise InputError(problems)
     try:
-        with as_file(recipe) as path:
-            return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, wanted, fmi).path
+        with as_file(recipe, "recipe") as path:
+            folder = path_given(output, "output") if output is not None else None
+            return build_fmu(find_recipe(str(path)), folder, wanted, fmi).path
     except InputError as error:
         given = (replace(one, where="platforms") if one.where == "--platform" else one for one in error.problems)
         raise InputError(given) from None

@@ -34,7 +34,7 @@ def fit(source: Fit | Path | str, *, progress: Progress | None = None) -> FitRes
     source     a Fit, the path of its file, or the name of a shipped fit
     progress   is called with a text on what is done
     Raises InputError with everything that is wrong with the files, SlaveError if no run succeeds."""
-    with as_file(source) as path, FitTask(find_fit(str(path))) as task:
+    with as_file(source, "source") as path, FitTask(find_fit(str(path))) as task:
         return fitted(task, progress or (lambda text: None))
 
 

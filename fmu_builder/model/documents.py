@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.files import staged, texts_as_files, written
+from fmu_builder.files import path_given, staged, texts_as_files, written
 from fmu_builder.model.assembly_format import Defaults, Expose
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import camel_case
@@ -277,10 +277,12 @@ DOCUMENTS: Mapping[str, type[Document]] = {
 
 
 @contextmanager
-def as_file(source: Document | Path | str) -> Iterator[Path]:
-    """The path under which a document can be read inside, or the path itself."""
+def as_file(source: Document | Path | str, argument: str = "scenario") -> Iterator[Path]:
+    """The path under which a document can be read inside, or the path itself.
+
+    argument   its name in messages.   Raises InputError for a value of another type."""
     if not isinstance(source, Document):
-        yield Path(source)
+        yield path_given(source, argument, "a document, ")
         return
     texts = source._texts(Path.cwd())
     with texts_as_files(texts):

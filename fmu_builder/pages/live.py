@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fmu_builder.cosim.master import load_scenario
 from fmu_builder.export.documentation import templates
-from fmu_builder.files import write_whole
+from fmu_builder.files import path_given, write_whole
 from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
@@ -32,10 +32,11 @@ def live(scenario: Document | Path | str, page: Path | str = "live.html") -> Pat
 
     scenario   a document, the path of a scenario, recipe, .fmu or .ssp, or the name of a recipe
     Raises InputError for what is wrong or cannot run in a page, ToolError without the compiler."""
+    target = path_given(page, "page")
     with as_file(scenario) as source:
-        text = page_text(load_scenario(Path(source)))
-    write_whole(Path(page), text)
-    return Path(page)
+        text = page_text(load_scenario(source))
+    write_whole(target, text)
+    return target
 
 
 def page_text(scenario: CheckedScenario, model: Model | None = None) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.interruption import noted_interruption
 from fmu_builder.errors import InputError, Problem, ToolError
-from fmu_builder.files import is_stream
+from fmu_builder.files import is_stream, path_given
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.engine import QUEUED, Engine, ProcessPool
 from fmu_builder.studies.format import Study
@@ -110,7 +110,7 @@ def study(
     if workers is not None and scheduler is not None:
         raise InputError(Problem("--workers", "a scheduler has its own workers: remove it"))
     begin = time.monotonic()
-    name = source.name or "Study" if isinstance(source, Study) else Path(source).stem
+    name = source.name or "Study" if isinstance(source, Study) else path_given(source, "source", "a Study, ").stem
     path = Path(output) if output is not None else Path(f"{name}.parquet")
     if is_stream(path):
         raise InputError(Problem("-o", f"'{path}' is a device; a table is a file"))

@@ -52,7 +52,7 @@ class Prepared:
 
 def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
     """Raises InputError with every problem found, and what builds raise."""
-    with as_file(source) as path:
+    with as_file(source, "source") as path:
         study = read_study(path)
         scenario = _scenario(study)
         system = system_of(scenario)

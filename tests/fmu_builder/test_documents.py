@@ -354,6 +354,32 @@ def test_faults_of_models_are_named_where_they_are_made(make: Callable[[], objec
     assert str(caught.value).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: build(5), "recipe: 5 must be a document, a text or a Path"),
+        (lambda: build("PointMass", 5), "output: 5 must be a text or a Path"),
+        (lambda: build("PointMass", platforms=5), "platforms: 5 must be a text or a list of texts, as 'all' or 'host'"),
+        (lambda: run(None), "scenario: None must be a document, a text or a Path"),
+        (lambda: run(DROP, record=5), "run() record: 5 must be a text or a list of texts"),
+        (lambda: run(DROP, start=5), "run() start: 5 must be a dictionary, of values by 'slave.variable'"),
+        (lambda: run(DROP, isolated=1), "run() isolated: 1 must be True or False"),
+        (lambda: run(DROP, power="yes"), "run() power: 'yes' must be True or False"),
+        (lambda: run(DROP, algorithm=5), "run() algorithm: 5 is unknown; known: "),
+        (lambda: fmu_builder.live(5), "scenario: 5 must be a document, a text or a Path"),
+        (lambda: fmu_builder.live(DROP, 5), "page: 5 must be a text or a Path"),
+        (lambda: fmu_builder.fit(5), "source: 5 must be a document, a text or a Path"),
+        (lambda: fmu_builder.study(5), "source: 5 must be a Study, a text or a Path"),
+        (lambda: fmu_builder.check_fmu(5), "path: 5 must be a text or a Path"),
+        (lambda: fmu_builder.read_trace(5), "path: 5 must be a text or a Path"),
+    ],
+)
+def test_an_argument_of_another_type_is_named_with_what_it_takes(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value).startswith(said)
+
+
 def test_values_of_numpy_are_those_of_python() -> None:
     assert Plan(kind="random", runs=np.int64(5)).runs == 5  # type: ignore[arg-type]
     times = Experiment(stop=1, step=np.float64(0.1), tolerance=np.float32(0.5), power=np.bool_(True))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, counted, did_you_mean
 from fmu_builder.model.connectable import FAMILY, Connectable, Node, PortUse, SlaveVariable, Terminal
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import Conversion
@@ -80,6 +80,7 @@ def wire(
                 links.add(source, target, where)
         else:
             problems.append(Problem(where, "a port can be connected to a port, a variable to a variable"))
+    problems += links.taken()
     problems += [
         Problem(f"{path}: connections", what)
         for (slave, _), ends in held.items()
@@ -100,6 +101,7 @@ class _Links:
         self.sources: dict[Node, list[Node]] = {}
         self.conversions: dict[tuple[Node, Node], Conversion] = {}
         self._slaves, self._kind, self._given, self._problems = slaves, kind, given, problems
+        self._taken: dict[str, list[str]] = {}  # by connection, inputs that have a source
         ports = ((s, p) for s, d in slaves.items() for p in d.ports.values())
         self._forces = {(s, name) for s, p in ports if p.side == "body" for name in p.force_names}
         self._forces |= {(s, name) for s, d in slaves.items() for name in flow_variables(d.terminals.values())}
@@ -118,12 +120,18 @@ class _Links:
             self.conversions[source, target] = found
         already = self.sources.setdefault(target, [])
         if already and target not in self._forces:
-            what = f"{_name(target)} already gets {_name(already[0])}; only forces on a body may have several sources"
-            self._problems.append(Problem(where, what))
+            self._taken.setdefault(where, []).append(f"{_name(target)} already gets {_name(already[0])}")
         elif source in already:
             self._problems.append(Problem(where, f"{_name(source)} is connected to {_name(target)} twice"))
         else:
             already.append(source)
+
+    def taken(self) -> Iterator[Problem]:
+        """Connections to inputs that have a source, each once."""
+        for where, (first, *others) in self._taken.items():
+            more = counted(len(others), "further variable has a source", "further variables have a source")
+            both = f"{first}, and {more}" if others else first
+            yield Problem(where, f"{both}; only forces on a body may have several sources")
 
 
 def _part_of(port: PortUse) -> str:

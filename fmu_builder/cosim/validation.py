@@ -201,11 +201,8 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
         raise InputError(problems) from None
     done = run(scenario)
     at = f"{scenario.path}: [reference]"
-    signals = {
-        n: _tolerance(f"{at} signals {n}", t, done.trace.units.get(n, "1"))
-        for n, t in scenario.reference.signals.items()
-    }
-    events = {n: _tolerance(f"{at} events {n}", t, event_units(n) or "1") for n, t in scenario.reference.events.items()}
+    signals = _tolerances(f"{at} signals", scenario.reference.signals, done.trace.units)
+    events = _event_tolerances(at, scenario.reference)
     known = {**done.trace.events, **reference.events}
     if unknown := [name for name in events if name not in known]:
         what = f"neither the run nor {scenario.reference.file} has such an event"
@@ -230,7 +227,7 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
 
 
 def _reference(case: Path, declared: Reference) -> Trace:
-    """Its trace.  Raises InputError if that cannot be read, or lacks signals."""
+    """Its trace.  Raises InputError if that cannot be read, lacks signals, or where a tolerance has a wrong unit."""
     reference = read_trace(case.parent / declared.file)
     missing = [name for name in declared.signals if name not in reference]
     if missing:
@@ -239,6 +236,14 @@ def _reference(case: Path, declared: Reference) -> Trace:
             Problem(f"{case}: [reference] signals {name}", what + did_you_mean(name, reference.names))
             for name in missing
         )
+    known = {name: entry for name, entry in declared.signals.items() if name in reference.units}
+    problems: list[Problem] = []
+    with collected(problems):  # before the run, which may take long
+        _tolerances(f"{case}: [reference] signals", known, reference.units)
+    with collected(problems):
+        _event_tolerances(f"{case}: [reference]", declared)
+    if problems:
+        raise InputError(problems)
     return reference
 
 
@@ -255,6 +260,23 @@ def _only(reference: Trace, signals: dict[str, Tolerance]) -> Trace:
     names = tuple(reference.names[i] for i in keep)
     units = {n: u for n, u in reference.units.items() if n in names}
     return Trace(reference.time, names, reference.values[:, keep], units, reference.events, reference.provenance)
+
+
+def _tolerances(where: str, entries: Mapping[str, ToleranceEntry], units: Mapping[str, str]) -> dict[str, Tolerance]:
+    """Raises InputError with all wrong units."""
+    problems: list[Problem] = []
+    found: dict[str, Tolerance] = {}
+    for name, entry in entries.items():
+        with collected(problems):
+            found[name] = _tolerance(f"{where} {name}", entry, units.get(name, "1"))
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _event_tolerances(at: str, declared: Reference) -> dict[str, Tolerance]:
+    units = {name: event_units(name) or "1" for name in declared.events}
+    return _tolerances(f"{at} events", declared.events, units)
 
 
 def _tolerance(where: str, entry: ToleranceEntry, unit: str) -> Tolerance:

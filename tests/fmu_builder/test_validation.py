@@ -190,6 +190,27 @@ def test_a_reference_that_cannot_be_read_is_told_before_the_run(
     assert result.failure and "lost.csv: cannot be read" in result.failure
 
 
+def test_tolerances_in_wrong_units_are_all_named_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = "PointMass"\n[reference]\nfile = "known.csv"\n'
+    text += 'source = "closed form"\nsignals."body.p.r[3]" = { absolute = "1 kg" }\n'
+    text += 'signals."body.p.v[3]" = { absolute = "1 m" }\nevents."floor.impulse" = { time = "1 m" }\n'
+    path = tmp_path / "long.toml"
+    path.write_text(text, encoding="utf-8")
+    (tmp_path / "known.csv").write_text("time,body.p.r[3],body.p.v[3]\n0,0,0\n1,0,0\n", encoding="utf-8")
+    (tmp_path / "known.csv.json").write_text(
+        '{"units": {"body.p.r[3]": "m", "body.p.v[3]": "m/s"}, "events": {}, "provenance": {}}', encoding="utf-8"
+    )
+    monkeypatch.setattr("fmu_builder.cosim.validation.run", lambda scenario: pytest.fail("it was run"))
+    lines = (run_case("long", path).failure or "").splitlines()
+    assert [line.removeprefix(f"{path}: [reference] ").partition(" has")[0] for line in lines] == [
+        "signals body.p.r[3] absolute = '1 kg'",
+        "signals body.p.v[3] absolute = '1 m'",
+        "events floor.impulse time = '1 m'",
+    ]
+
+
 def test_a_lost_reference_hides_no_fault_of_the_scenario(tmp_path: Path) -> None:
     text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = { recipe = "PointMass", start = { mm = 1 } }\n'
     path = tmp_path / "both.toml"

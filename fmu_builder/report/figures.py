@@ -35,6 +35,7 @@ _REFERENCE = {"mode": "lines", "line": {"width": 6, "color": "#cccccc"}}
 _LEAST_SHARE, _LARGEST_SHARE = 1e-4, 1e4  # of the allowed error, in the plots of errors
 _PATH = re.compile(r"((energy|power)\.)?[^.]*$")  # of a signal: the part that names the quantity
 _SEEN = 0.02  # of the height of a panel: what is thinner cannot be seen
+_FEW = 12  # samples that are marked, so that nobody takes the lines between them for the motion
 _ALIKE = 30.0  # signals of one unit share a panel if their changes differ by less than this factor
 
 
@@ -141,7 +142,8 @@ def _draw_signals(
     for s in group:
         colour, dash = _style(s.name, signals)
         line = {"width": 1.6, "color": colour, "dash": dash}
-        sheet.curve(panel, *shown(*curves[s.name]), s.name, legend=legend, line=line)
+        mode = "lines+markers" if len(curves[s.name][0]) <= _FEW else "lines"
+        sheet.curve(panel, *shown(*curves[s.name]), s.name, legend=legend, line=line, mode=mode)
     failed = [s for s in group if not s.passed and window[0] <= s.time <= window[1]]
     if failed:
         x_values = np.array([s.time / time_scale.factor for s in failed])

@@ -380,6 +380,12 @@ def test_an_axis_is_named_by_what_its_signals_have_in_common(tmp_path: Path, nam
     assert figure["layout"]["yaxis"]["title"]["text"] == title  # type: ignore[index]
 
 
+@pytest.mark.parametrize(("samples", "mode"), [(2, "lines+markers"), (201, "lines")])
+def test_few_samples_are_marked(tmp_path: Path, samples: int, mode: str) -> None:
+    (figure,) = plots(page(tmp_path, signal_case(samples=samples)))
+    assert [curve["mode"] for curve in figure["data"] if curve["name"] == "body.p.r[3]"] == [mode, "lines"]
+
+
 def test_a_spike_of_one_sample_survives_thinning(tmp_path: Path) -> None:
     (figure,) = plots(page(tmp_path, signal_case(error=0.2, samples=50_001)))
     time, height = curve(figure, "body.p.r[3]")

@@ -91,8 +91,8 @@ def _validate(cases: dict[str, Path]) -> tuple[CaseResult, ...]:
 
 def _validate_for_report(cases: dict[str, Path], live: bool) -> tuple[tuple[CaseResult, ...], dict[str, CaseView]]:
     if live:
-        with progress("live pages", len(recipes_of(cases))) as done:
-            compile_modules(cases, done)
+        with progress("preparing", len(recipes_of(cases))) as done:
+            compile_modules(cases, lambda recipe: done(f"live page of {recipe}"))
     with progress("running", len(cases)) as done:
         return validate_with_views(cases, lambda result: done(_verdict(result)), live)
 

@@ -318,7 +318,8 @@ class Sheet:
     def _legend(self, row: int) -> str:
         name = f"legend{row + 1}" if row else "legend"
         place: Figure = {"x": 1.012, "xanchor": "left", "y": self._rows(row, row)[1], "yanchor": "top"}
-        self.legends[name] = place | {"font": {"size": 11}, "tracegroupgap": 0, "bgcolor": "rgba(0, 0, 0, 0)"}
+        order = {"traceorder": "normal"}  # with filled curves plotly turns it round
+        self.legends[name] = place | order | {"font": {"size": 11}, "tracegroupgap": 0, "bgcolor": "rgba(0, 0, 0, 0)"}
         return name
 
 

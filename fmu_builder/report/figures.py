@@ -35,7 +35,7 @@ _REFERENCE = {"mode": "lines", "line": {"width": 6, "color": "#cccccc"}}
 _LEAST_SHARE, _LARGEST_SHARE = 1e-4, 1e4  # of the allowed error, in the plots of errors
 _PATH = re.compile(r"((energy|power)\.)?[^.]*$")  # of a signal: the part that names the quantity
 _SEEN = 0.02  # of the height of a panel: what is thinner cannot be seen
-_FEW = 12  # samples that are marked, so that nobody takes the lines between them for the motion
+_FEW = 25  # samples that are marked, so that nobody takes the lines between them for the motion
 _ALIKE = 30.0  # signals of one unit share a panel if their changes differ by less than this factor
 
 

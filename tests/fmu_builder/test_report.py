@@ -386,6 +386,13 @@ def test_few_samples_are_marked(tmp_path: Path, samples: int, mode: str) -> None
     assert [curve["mode"] for curve in figure["data"] if curve["name"] == "body.p.r[3]"] == [mode, "lines"]
 
 
+def test_legends_keep_the_order_of_the_curves(tmp_path: Path) -> None:
+    """Plotly turns it round where a curve is filled, as the band of allowed errors is."""
+    (figure,) = plots(page(tmp_path, signal_case()))
+    legends = [value for key, value in figure["layout"].items() if key.startswith("legend")]
+    assert legends and all(legend["traceorder"] == "normal" for legend in legends)
+
+
 def test_a_spike_of_one_sample_survives_thinning(tmp_path: Path) -> None:
     (figure,) = plots(page(tmp_path, signal_case(error=0.2, samples=50_001)))
     time, height = curve(figure, "body.p.r[3]")

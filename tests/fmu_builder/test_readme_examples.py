@@ -10,10 +10,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from fmu_builder.cosim.master import run
+from fmu_builder.cosim.validation import find_cases
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import ElementModel
 from fmu_builder.model.toml_files import read_toml
-from fmu_builder.paths import catalogue
+from fmu_builder.paths import catalogue, find_recipe
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -64,6 +65,15 @@ def test_the_recipe_with_laws_has_nothing_to_warn_of(tmp_path: Path) -> None:
     path = tmp_path / "Rubber.toml"
     path.write_text(example("Laws of your own"))
     assert load_model(path).warnings() == ()
+
+
+def test_recipes_and_cases_of_the_five_sources_are_there() -> None:
+    rows = re.findall(r"^\| [^|]* \| \[[^|]* \| (?P<recipes>[^|]*) \| `(?P<case>\w+)` \|", README, re.MULTILINE)
+    assert len(rows) == 5
+    for recipes, case in rows:
+        assert find_cases([case])
+        for recipe in recipes.removesuffix(", ...").split(", "):
+            assert find_recipe(recipe)
 
 
 def test_floors_that_start_otherwise_than_the_element_say_so() -> None:

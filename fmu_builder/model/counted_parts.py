@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fmu_builder.errors import Problem, did_you_mean
+from fmu_builder.errors import Problem, did_you_mean, shown_value
 
 _MOST = 100_000
 _INDEX = re.compile(r"\[\s*i\s*(?:([+-])\s*(\d+)\s*)?\]")
@@ -113,7 +113,7 @@ def members(
         if isinstance(entry, dict) and "count" in entry:
             count = entry["count"]
             if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MOST:
-                what = f"count = {count!r} must be a whole number from 1 to {_MOST}"
+                what = f"count = {shown_value(count)} must be a whole number from 1 to {_MOST}"
                 problems.append(Problem(f"{path}: [{table}] {name}", what))
                 count = 1
             counts[name] = count

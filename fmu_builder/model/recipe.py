@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from fmu_builder.c_names import C_KEYWORDS, WORDS_OF_C
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of, shown_value
 from fmu_builder.laws.check import RESERVED
 from fmu_builder.model.declaration import Choices, Declaration, Variable, plain, unmet, value_text
 from fmu_builder.model.declaration_reader import read_declaration
@@ -485,7 +485,9 @@ def _structure(
             with collected(problems):
                 choices[name] = truth(value, where)
         elif isinstance(value, bool) or not isinstance(value, int) or not rule.min <= value <= rule.max:
-            problems.append(Problem(where, f"{value!r} must be a whole number from {rule.min} to {rule.max}"))
+            problems.append(
+                Problem(where, f"{shown_value(value)} must be a whole number from {rule.min} to {rule.max}")
+            )
         else:
             sizes[name] = value
     return sizes, choices

@@ -13,7 +13,7 @@ from typing import TypeGuard, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from fmu_builder.errors import InputError, Problem, did_you_mean, none_of, shortened
+from fmu_builder.errors import InputError, Problem, did_you_mean, none_of, shortened, shown_value
 from fmu_builder.files import read_text
 
 SYSTEM_KEYS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
@@ -124,7 +124,9 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
             limits = fault.get("ctx", {})
             words = "not be empty" if limits.get("min_length") == 1 else _RULES.get(fault["type"])
             what = fault["msg"] if words is None else f"must {words.format(**limits)}"
-            problems.append(Problem(where, f"{shortened(fault['input'])}: {what[0].lower()}{what[1:]}"))
+            value = fault["input"]  # of a file as TOML writes it, of a model such as Plane() as Python does
+            shown = shown_value(value) if path.suffix and isinstance(value, bool) else shortened(value)
+            problems.append(Problem(where, f"{shown}: {what[0].lower()}{what[1:]}"))
     return problems
 
 

@@ -102,7 +102,7 @@ EXPERIMENT = "[experiment]\n{}\n[slaves]\nbody = 'PointMass'\n"
         ("stop = 1\nstep = '1 mm'", "step", "'1 mm' has the dimension m but s is needed"),
         ("stop = 1\nstep = nan", "step", "nan"),
         ("stop = inf\nstep = 1", "stop", "inf"),
-        ("stop = 1\nstep = true", "step", "True: must be a number (SI) or a text with a unit"),
+        ("stop = 1\nstep = true", "step", "true: must be a number (SI) or a text with a unit"),
         ("stop = 1\nstep = [1]", "step", "[1]: must be a number (SI) or a text with a unit"),
         ("stop = 1", "step", "this key is missing"),
         (
@@ -210,7 +210,7 @@ def test_the_rules_of_a_case_are_named_in_the_words_of_all_other_keys(
         ("power = 1", "power: 1: must be true or false"),
         ("power = 'yes'", "power: 'yes': must be true or false"),
         ("tolerance = '1e-3'", "tolerance: '1e-3': must be a number"),
-        ("tolerance = true", "tolerance: True: must be a number"),
+        ("tolerance = true", "tolerance: true: must be a number"),
         ("tolerance = inf", "tolerance: inf: must be a finite number"),
         ("tolerance = []", "tolerance: []: must be a number"),
         ("record = []", "record: []: must not be empty"),

@@ -445,7 +445,7 @@ def test_start_values_are_checked_in_the_unit_of_their_component(element: Path) 
         ("form = 1", "[structure] form: 1 is none of point, line, plane"),
         ("ledger = 0", "[structure] ledger: 0 must be true or false"),
         ('ledger = "no"', "[structure] ledger: 'no' must be true or false"),
-        ("rows = true", "[structure] rows: True must be a whole number from 1 to 5"),
+        ("rows = true", "[structure] rows: true must be a whole number from 1 to 5"),
         ('fom = "line"', "[structure] fom: this key is unknown; did you mean 'form'?"),
         ("many = true", "[structure] many: is given by [structure] rows > 3: remove it here"),
     ],

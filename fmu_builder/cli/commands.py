@@ -350,7 +350,7 @@ def study_step_command(
     halvings: Annotated[int, typer.Option(help="Of the step, at most.")] = 12,
     as_json: Json = False,
 ) -> None:
-    """Halve the communication step until the answer stands: order, error and cost of each master and coupling mode.
+    """Halve the communication step until the answer has settled: order, error, cost of each master and coupling mode.
 
     Example: fmu-builder study step drop_elastic --quantity 'floor.rebound_speed[1]'
     """

@@ -154,18 +154,18 @@ def show_steps(scenario: str, quantity: str | None, tolerance: float, halvings: 
         print(json.dumps([asdict(one) for one in found], indent=2))
         return
     table = Table(box=None, pad_edge=False)
-    for title in ("algorithm", "mode", "step", "error", "order", "run"):
-        table.add_column(title, justify="left" if title in ("algorithm", "mode") else "right", no_wrap=True)
+    for title in ("algorithm", "mode", "step", "error", "order", "run", ""):
+        table.add_column(title, justify="left" if title in ("algorithm", "mode", "") else "right", no_wrap=True)
     for one in found:
         for place, level in enumerate(one.levels):
             order = _order_of(one.levels[place - 1].error, level.error) if place else ""
             step, cost = f"{level.step:.4g} s", f"{level.seconds:.3g} s"
-            mark = "  stands" if level.step == one.stands else ""
-            table.add_row(one.algorithm, one.mode, step, f"{level.error:.2g}", order, cost + mark)
+            mark = "settled" if level.step == one.stands else ""
+            table.add_row(one.algorithm, one.mode, step, f"{level.error:.2g}", order, cost, mark)
     out.print(table)
     for one in found:
         if one.stands is None:
-            why = one.failed or f"no step down to {one.levels[-1].step:.3g} s gives an answer that stands"
+            why = one.failed or f"no step down to {one.levels[-1].step:.3g} s gives an answer that has settled"
             line(f"{one.algorithm} {one.mode}".rstrip() + f": {why}")
 
 

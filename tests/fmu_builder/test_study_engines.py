@@ -20,6 +20,7 @@ import pytest
 from foreign import BODY, GAIN, foreign_fmu, without_units
 
 import fmu_builder
+from fmu_builder.cli import studying
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.engine import ProcessPool
@@ -28,7 +29,7 @@ from fmu_builder.studies.plan import Grid, LatinHypercube, Random, RunPlan, Salt
 from fmu_builder.studies.run import study
 from fmu_builder.studies.sensitivity import sobol_indices
 from fmu_builder.studies.setup import prepare
-from fmu_builder.studies.step import _Answer, step_study
+from fmu_builder.studies.step import Convergence, Level, _Answer, step_study
 from fmu_builder.studies.work import Batch
 
 pytestmark = pytest.mark.slow
@@ -313,6 +314,20 @@ def test_a_held_force_converges_with_first_order_and_a_coupled_one_stands_at_onc
     assert stands is not None and stands >= 4e-4
     with pytest.raises(InputError, match=r"no run has 'floor\.rebound_sped\[1\]'; did you mean"):
         step_study(Path("drop.toml"), quantity="floor.rebound_sped[1]")
+
+
+def test_the_step_at_which_an_answer_has_settled_is_marked_in_a_column_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    levels = (Level(1e-3, 0.1, 0.5), Level(5e-4, 0.01, 1.0))
+    found = [Convergence("jacobi", "hold", levels, None, 5e-4), Convergence("jacobi", "auto", levels, None, None)]
+    monkeypatch.setattr(studying, "find_scenario", Path)
+    monkeypatch.setattr(studying, "step_study", lambda *_, **__: found)
+    studying.show_steps("drop.toml", None, 0.05, 2, as_json=False)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[1] == "jacobi hold 0.001 s 0.1 0.5 s"
+    assert lines[2] == "jacobi hold 0.0005 s 0.01 3.32 1 s settled"
+    assert lines[-1] == "jacobi auto: no step down to 0.0005 s gives an answer that has settled"
 
 
 def test_outputs_without_a_unit_converge_too_and_a_system_without_outputs_is_refused(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import event_units
-from fmu_builder.cosim.trace import Trace, read_trace
+from fmu_builder.cosim.trace import Trace, check_trace, read_trace
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.units import parse_unit
 
@@ -118,6 +118,8 @@ def compare(
     Raises InputError with all of: a signal of the reference missing in the trace, a tolerance for an unknown signal or
     event or one that is no tolerance, different units, nothing to compare, no common span.
     """
+    check_trace(trace, "trace")
+    check_trace(reference, "reference")
     return _compare(trace, reference, tolerances or {}, default, event_tolerances or {}, "trace", "reference", overlap)
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean, raise_faults
+from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean, raise_faults, shortened
 from fmu_builder.files import csv_reader, is_stream, path_given, read_text, staged, write_whole, written
 
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
@@ -142,6 +142,12 @@ class Trace:
         return faults
 
 
+def check_trace(value: object, argument: str) -> None:
+    """Raises InputError for an argument that is neither a Trace nor the result of a run."""
+    if not isinstance(getattr(value, "trace", value), Trace):
+        raise InputError(Problem(argument, f"{shortened(value)} must be a Trace; read_trace() reads one from a file"))
+
+
 def write_trace(trace: Trace, path: Path | str) -> None:
     """Writes the CSV file `path` and `<path>.json` beside it; equal traces give equal bytes.
 
@@ -149,6 +155,7 @@ def write_trace(trace: Trace, path: Path | str) -> None:
     FIFO takes the CSV file only.
     Raises InputError if JSON cannot hold the provenance, ToolError if the folder cannot be written."""
     path = path_given(path, "path")
+    check_trace(trace, "trace")
     header = ",".join('"' + name.replace('"', '""') + '"' for name in ("time", *trace.names))
     rows = np.column_stack((trace.time, trace.values)).tolist()
     body = "".join(",".join(map(repr, row)) + "\n" for row in rows)

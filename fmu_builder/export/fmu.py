@@ -94,7 +94,7 @@ def build(
     Without a compiler the FMU holds its sources only.  Raises InputError or ToolError; then no file was written."""
     problems = []
     wanted = (platforms,) if isinstance(platforms, str) else tuple(platforms) if isinstance(platforms, Iterable) else ()
-    if not isinstance(platforms, Iterable):
+    if not isinstance(platforms, Iterable) or not all(isinstance(one, str) for one in wanted):
         problems.append(Problem("platforms", f"{platforms!r} must be a text or a list of texts, as 'all' or 'host'"))
     elif not wanted:
         what = "names none, so the FMU would run nowhere: name 'all', 'host' or others"

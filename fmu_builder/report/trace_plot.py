@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fmu_builder.cosim.trace import Trace
+from fmu_builder.cosim.trace import Trace, check_trace
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import templates
-from fmu_builder.files import no_page, write_whole
+from fmu_builder.files import no_page, path_given, write_whole
 from fmu_builder.pages.movement import Movement
 from fmu_builder.report.figure_page import figure_parts
 from fmu_builder.report.figure_sheet import (
@@ -40,7 +40,8 @@ def plot(trace: Trace, path: Path | str = "plot.html", movement: Movement | None
     movement  of the run, to be drawn above them
     It needs no network.  Signals that never change are left out; equal traces give equal bytes.
     Raises InputError for a name that ends as other files do, ToolError if the file cannot be written."""
-    if what := no_page(Path(path)):
+    check_trace(trace, "trace")
+    if what := no_page(path_given(path, "path")):
         raise InputError(Problem("plot()", what))
     panels = quantity_panels(trace)
     drawn = panels[:MOST_PANELS]

@@ -107,7 +107,7 @@ def _root_names(fmu: Fmu) -> Iterator[Found]:
     for name in sorted({one.split("/")[0] for one in fmu.names}):
         right = next((one for one in _ROOT if one.casefold() == name.casefold()), name)
         if right != name:
-            yield Found(f"'{name}' is not '{right}': names are told apart by their case", file=name)
+            yield Found(f"'{name}' is not '{right}': the case of names counts", file=name)
         elif name in (".", "") or (name not in _ROOT and f"{name}/modelDescription.xml" in fmu.names):
             yield Found(f"files lie in a folder '{name}/' of the archive", file=name)
 

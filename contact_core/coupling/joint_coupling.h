@@ -427,6 +427,7 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         c[i].scale = cc_coupling_scale(c + i, law, &at->at, made);
     }
     int evaluations = m->others > 0.0 ? cc_shared_forces(m, n, c, port, law) : cc_joint_forces(m, n, c, port, law);
+    m->heaves = sum > 0.0;
     if (sum > 0.0)
         cc_share_sum(m, n, port, law, sum);
     double wrench[6] = {0.0};

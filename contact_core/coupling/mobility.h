@@ -62,7 +62,8 @@ typedef struct {
     CcWrenchSums calm;                 /* since the last interval of which a third was unexplained */
     CcFlight flight;
     CcVibratedSums vibrated[CC_LAGS];
-    CcCoupling heave;                  /* the mean of the ports as one (joint_heave.h) */
+    CcCoupling heave;                  /* the mean of the ports as one (joint_heave.h), */
+    double heaves CC_IN(0, 1);         /* 1 while the sum of the normal forces is its force */
     double together CC_IN(0, 1);       /* 1 while B, a load and the lag are found together (vibrated_body.h) */
 } CcMobility;
 

@@ -15,6 +15,7 @@ static double omega_at(const CcCoupling *c, const CcPortLaw *law, double x)
 static void show_coupling(Element *e, int i, const CcPortLaw *law)
 {
     const CcCoupling *c = partner_of(e, i);
+    const CcPartner *normal = normal_partner(e, i);
     int lag = cc_lag(c->partner.lag);
     e->coupling.lag[i] = lag;
     e->coupling.admittance[i] = c->partner.known != 0.0 ? c->partner.W[2][2] : 0.0;
@@ -27,11 +28,11 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
         fallback = CC_INPUTS_MOVE;
     e->coupling.fallback[i] = fallback;
     CcCouplingOptions options = coupling_options(e);
-    e->coupling.in_force[i] = fallback ? CC_HELD : cc_partner_in_force(&c->partner, &options);
+    e->coupling.in_force[i] = fallback ? CC_HELD : cc_partner_in_force(normal, &options);
     e->coupling.trust[i] = trust_of(e, i);
     e->coupling.energy[i] = c->added[lag];
     double W = c->partner.known >= 1.0 ? c->partner.W[2][2] : 0.0;
-    CcHeldMass mass = cc_partner_mass(&c->partner.model, lag, c->partner.model.use != 0.0, W);
+    CcHeldMass mass = cc_partner_mass(&normal->model, lag, normal->model.use != 0.0, W);
     e->coupling.partner_mass[i] = mass.mass;
     e->coupling.partner_stiffness[i] = mass.stiffness;
     e->coupling.partner_damping[i] = mass.damping;

@@ -22,6 +22,7 @@ from tests.elements.port_families import Draw
 Array = NDArray[np.float64]
 STEPS, K_D, HALF = 150, 400.0, 0.1  # s/m; m
 ARMS = {2: np.array([[1.0, 0.0], [-1.0, 0.0]]), 4: np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])}
+AXIS = ("partner_mass", "partner_stiffness", "partner_damping")
 ORDER = {JACOBI: "parallel", GAUSS_SEIDEL: "sequential"}
 
 
@@ -139,3 +140,16 @@ def test_a_pad_that_is_pressed_on_comes_to_where_the_law_has_it(
     most_mean, most_median = (0.6, 0.25) if tilt else (0.3, 0.05)
     assert np.mean(found) < most_mean * np.mean(hold) and np.median(found) < most_median * np.median(hold)
     assert np.max(found) < 0.5
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize("points", [2, 4])
+def test_a_pad_shows_the_axis_that_presses_on_it(crew: Crew, points: int, master: str) -> None:
+    """Mass, stiffness and damping, at each of its points; and that these give the force."""
+    pad = on_an_axis(Draw(2718, 7), points, 0.0)
+    pad.held(crew, master, {})
+    contact = crew.take(f"Floor{points}", 0)
+    for k in range(points):
+        shown = {key: float(contact.get(f"coupling.{key}[{k + 1}]")[0]) for key in ("trust", "in_force", *AXIS)}
+        assert shown["in_force"] == 3 and shown["trust"] > 0.99
+        assert [shown[key] for key in AXIS] == pytest.approx([pad.mass, pad.axis, pad.damper], rel=1e-3)

@@ -12,6 +12,8 @@ static inline void cut_wrench(Element *e, int i, double more) { (void)e, (void)i
 
 static inline void repeat_wrench(Element *e, int k) { (void)e, (void)k; }
 
+static const CcPartner *normal_partner(Element *e, int i) { return &partner_of(e, i)->partner; }
+
 /* Share of the recent changes of motion that is explained. */
 static double trust_of(Element *e, int i)
 {

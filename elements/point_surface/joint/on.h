@@ -26,11 +26,20 @@ static void repeat_wrench(Element *e, int k)
         mobility_of(e)->S[k][j] = mobility_of(e)->S[k - 1][j];
 }
 
-/* Share of the recent changes of the twist that is explained: of all points, or of each that is on its own. */
+/* What gives the normal force of point i: what is known of it, or of the mean of all. */
+static const CcPartner *normal_partner(Element *e, int i)
+{
+    const CcMobility *m = mobility_of(e);
+    return m->loose < CC_MOST_LOOSE && m->heaves != 0.0 ? &m->heave.partner : &partner_of(e, i)->partner;
+}
+
+/* Share of the recent changes of the twist that is explained, of all points; or of the motion along the normal, of
+ * their mean or of each that is on its own. */
 static double trust_of(Element *e, int i)
 {
-    const CcPartner *p = &partner_of(e, i)->partner;
+    const CcPartner *p = normal_partner(e, i);
     const CcMobility *m = mobility_of(e);
-    return m->loose >= CC_MOST_LOOSE ? cc_model_trust(&p->model, cc_lag(p->lag), p->model.use != 0.0)
-                                     : cc_mobility_trust(m);
+    return m->loose >= CC_MOST_LOOSE || m->heaves != 0.0
+               ? cc_model_trust(&p->model, cc_lag(p->lag), p->model.use != 0.0)
+               : cc_mobility_trust(m);
 }

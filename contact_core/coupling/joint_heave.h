@@ -25,22 +25,25 @@ typedef struct {
     double mean; /* of the depths at the sample, m */
 } CcHeaveLaw;
 
+/* Sum of F_e or U of all points at the mean depth h. */
+CC_API double cc_heave_sum(const CcHeaveLaw *d, double (*of)(const void *data, double h), double h)
+{
+    double sum = 0.0;
+    for (int i = 0; i < d->n; i++)
+        sum += of(d->law->data, h - d->port[i].r[2] - d->mean);
+    return sum;
+}
+
 CC_API double cc_heave_elastic(const void *data, double h)
 {
     const CcHeaveLaw *d = data;
-    double sum = 0.0;
-    for (int i = 0; i < d->n; i++)
-        sum += d->law->elastic(d->law->data, h - d->port[i].r[2] - d->mean);
-    return sum;
+    return cc_heave_sum(d, d->law->elastic, h);
 }
 
 CC_API double cc_heave_energy(const void *data, double h)
 {
     const CcHeaveLaw *d = data;
-    double sum = 0.0;
-    for (int i = 0; i < d->n; i++)
-        sum += d->law->energy(d->law->data, h - d->port[i].r[2] - d->mean);
-    return sum;
+    return cc_heave_sum(d, d->law->energy, h);
 }
 
 CC_API double cc_heave_damping(const void *data, double w)

@@ -1241,10 +1241,10 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
 def test_errors_are_json_where_results_are(command: Command, arguments: list[str], code: int) -> None:
     said = command(*arguments)
     assert said.code == code and said.out == ""
-    told = json.loads(said.err)
-    assert told["exit_code"] == code
-    assert [entry["where"] for entry in told["errors"]] == arguments[1:-1]
-    assert all(entry["what"] for entry in told["errors"])
+    answer = json.loads(said.err)
+    assert answer["exit_code"] == code
+    assert [entry["where"] for entry in answer["errors"]] == arguments[1:-1]
+    assert all(entry["what"] for entry in answer["errors"])
 
 
 @pytest.mark.parametrize(

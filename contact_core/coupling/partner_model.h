@@ -30,7 +30,8 @@
  *                  Where p leaves nothing of the samples of a contact, its errors are those, not the ones of earlier p:
  *                  a body that comes to rest fades the errors of both alike
  *
- * Forces count in accelerations, times `unit` = 1/(K H^2), K a stiffness of the law, so the prior has one width.
+ * Forces count in accelerations, times `unit` = 1/(K H^2), K a stiffness of the law, so the prior has one width.  What
+ * answers to a force before it is known is not learned.
  * (1) holds for one H: a new H begins anew.
  *
  * Sources: recursive least squares in triangular form: Bjorck, Numerical Methods for Least Squares Problems (1996),
@@ -388,7 +389,7 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
         acts |= rows[L][2] != 0.0;
     }
     int active = m->samples > 3.0 && most > CC_MODEL_ACTIVE * m->size && most > rounding && most > CC_MODEL_TINY
-                 && most < CC_MODEL_HUGE;
+                 && most < CC_MODEL_HUGE && (m->unit > 0.0 || s->quiet);
     int asked = s->given ? 1 : 1 + (int)CC_MODEL_ANSWERS;
     m->answers += acts && m->answers <= CC_MODEL_ANSWERS + 1.0;
     int begins = acts && m->answers <= asked && !s->late;

@@ -39,6 +39,7 @@
 #define CC_SECANT_GROSS 4.0      /* sum s' q over sum s' W_0 s, or its inverse, of a W_0 that is off by its size */
 #define CC_SECANT_ROUNDING 1e-9  /* of the trace of sum s s': least weight of what was known, */
 #define CC_SECANT_LEFT 0.1       /* and of what W leaves of the secants, squared: in rho^2 */
+#define CC_ACROSS_LEFT 1e-3      /* of what W_nt explains beside N: what W may leave then */
 #define CC_LEAST_ANGLE 0.02      /* of W_xx W_nn: least W_xx W_nn - c^2, and */
 #define CC_LEAST_VOLUME 1e-3     /* of the product of the diagonal: least determinant */
 #define CC_MOST_WEIGHINGS 24     /* times that e grows tenfold */
@@ -85,6 +86,14 @@ CC_API void cc_limit_admittance(double W[3][3])
     }
 }
 
+/* diag(1, 1, s) W diag(1, 1, s): it stays positive, and the rest of W with it within the range of bodies. */
+CC_API void cc_scale_normal(double W[3][3], double s)
+{
+    for (int i = 0; i < 3; i++)
+        W[i][2] *= s, W[2][i] *= s;
+    cc_limit_admittance(W);
+}
+
 /* The least squares by the six entries of W, with the weights w of the rows. */
 CC_API void cc_solve_admittance(const CcSecants *secants, const double w[3], double e, double sure, double W_0[3][3],
                                 double W[3][3])
@@ -122,6 +131,19 @@ CC_API void cc_leave_of_secants(CcSecants *secants, const double left[3])
 {
     for (int i = 0; i < 3; i++)
         secants->left[i] = CC_SECANT_FORGETS * secants->left[i] + left[i] * left[i];
+}
+
+/* 1 if W_nt explains far more than W leaves, and rounding: W_nt S_tt W_tn - (W_nt S_tn)^2/S_nn, without what is in
+ * proportion to N, S = sum s s'. */
+CC_API int cc_shows_across(const CcSecants *secants, double W[3][3])
+{
+    double all = 0.0, along = 0.0, normal = secants->ss[2][2];
+    for (int i = 0; i < 2; i++) {
+        all += W[2][i] * (secants->ss[i][0] * W[2][0] + secants->ss[i][1] * W[2][1]);
+        along += W[2][i] * secants->ss[i][2];
+    }
+    double left = secants->left[2] + CC_SECANT_ROUNDING * W[2][2] * W[2][2] * normal;
+    return normal > 0.0 && left < CC_ACROSS_LEFT * (all - along * along / normal);
 }
 
 /* Bring a guess to the size that the secants show, where it is off by far. */

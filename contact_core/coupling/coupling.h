@@ -101,7 +101,7 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
     *c = (CcCoupling){.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest,
                       .started = c->started, .ledger = c->ledger,
                       .partner = {.rule = p->rule, .lag = p->lag, .known = p->known, .refuted = p->refuted,
-                                  .overruled = p->overruled,
+                                  .overruled = p->overruled, .across = p->across,
                                   .model = p->model, .noise = p->noise, .sides.carried = p->sides.carried}};
     __builtin_memcpy(c->added, kept.added, sizeof c->added);
     for (int i = 0; i < 3; i++) {
@@ -230,7 +230,7 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
     if (at->kappa > 0.0)
         made += c->pushed - W * c->held[lag];
     for (int k = 0; k < CC_KEPT_FORCES && modelled; k++)
-        u[k + 1] = p->f[k][2] + (p->W[2][0] * p->f[k][0] + p->W[2][1] * p->f[k][1]) / p->W[2][2];
+        u[k + 1] = cc_input_along_normal(p, p->f[k]);
     for (int k = lag - 1; k >= 0; k--) {
         double alpha[3], x = at->x, w = at->w;
         for (int i = 0; i < 3; i++)
@@ -389,6 +389,8 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         cc_coupling_balanced(c, law, r, v);
     c->started = 1.0;
     __builtin_memcpy(at.W, p->W, sizeof at.W);
+    if (cc_is_held_along_normal(p))
+        at.W[0][2] = at.W[2][0] = at.W[1][2] = at.W[2][1] = 0.0;
     CC_UNROLL for (int i = 0; i < 3; i++)
         at.a[i] = p->a[i] + p->turn[i];
     return at;

@@ -11,7 +11,6 @@
 
 #define CC_MASS_DOUBLE 1e-6 /* of the product of the poles: nearer ones count as one */
 #define CC_MASS_FREE 1e-6   /* of b_0: what b_1, b_2 may miss those of a free mass by; a held one by (omega H)^2 */
-#define CC_MASS_HELD 0.05   /* of b_0: less is the admittance of all bodies where the ground holds them */
 
 typedef struct {
     double mass, stiffness, damping; /* kg, N/m, N s/m */
@@ -21,14 +20,13 @@ typedef struct {
 CC_API CcHeldMass cc_held_mass(const CcPartnerModel *m, int lag)
 {
     const double *p = m->lag[lag].p;
-    double H = m->H, product = -p[1], half = 0.5 * p[0], open = 1.0 - p[0] - p[1], all = p[2] + p[3] + p[4];
+    double H = m->H, product = -p[1], half = 0.5 * p[0];
     CcHeldMass held = {0.0, 0.0, 0.0};
     if (m->use == 0.0 || !(p[2] > 0.0))
         return held;
     if (cc_abs(p[3] + p[0] * p[2]) + cc_abs(p[4] + p[1] * p[2]) <= CC_MASS_FREE * p[2])
         return (CcHeldMass){1.0 / (p[2] * m->unit), 0.0, 0.0};
-    if (!(product > CC_MODEL_LEAST && product < 1.0 && open > 0.0 && H > 0.0)
-        || cc_abs(all) > CC_MASS_HELD * p[2] * open)
+    if (!(product > CC_MODEL_LEAST && product < 1.0 && H > 0.0) || !cc_model_is_held(m, lag))
         return held;
     double decay = 0.5 * re(cc_log(product)) / H, size = cc_sqrt(product), turn = half * half - product;
     double swing = 0.0, per_step = size * H; /* of a double pole; v after a step of the force m */

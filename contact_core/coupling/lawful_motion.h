@@ -14,7 +14,8 @@
  *     N = N_l + (1 - q) [(1 - q) e_x + (1 + 3 q) H e_w / 2] / (W H^2),   0 <= N <= 2 N_l
  *
  * It leads the body from where the load balances the law until the body is where the law would have it, and owes
- * nothing.  A body whose a changes, or a held one whose y the model misses, is moved by others, and is not led. */
+ * nothing.  A body whose a changes, or a held one whose y the model misses, is moved by others, and is not led; nor is
+ * a free one that slip moves along the normal. */
 #ifndef CC_LAWFUL_MOTION_H
 #define CC_LAWFUL_MOTION_H
 
@@ -113,8 +114,10 @@ CC_API double cc_lawful_force(CcLawfulMotion *m, const CcPortLaw *law, const CcI
     m->held = held, m->lag = lag;
     if (m->samples == 0.0)
         return 0.0;
-    if (m->steady > 1.0 && cc_slip_moves_normal(law, at))
-        return m->samples = 0.0;
+    if (m->steady > 1.0 && !held && cc_slip_moves_normal(law, at)) {
+        m->steady = 1.0;
+        return 0.0;
+    }
     if (m->steady > 1.0 && change > CC_LAWFUL_STEADY * W * largest)
         m->steady = 1.0, m->pushed = held ? m->pushed : 1.0;
     if (m->steady < CC_LAWFUL_SAMPLES || !(a < 0.0) || (m->pushed != 0.0 && !held))

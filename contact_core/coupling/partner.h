@@ -8,11 +8,15 @@
  *                 n substeps (1 + 1/n)/2.  In x = -r_z + (beta - 1/2) H v_z each of them moves on an exact parabola
  *                 with the true kinetic energy.
  * Lag             L: intervals between a sample and the interval on which its force acts; 0 Gauss-Seidel, 1 Jacobi,
- *                 2 Jacobi with inputs a step late.  That of the model along the normal (partner_model.h), whose input
- *                 is N and what friction does along the normal, N + (W_nt f_t)/W_nn.  Where friction changes more than
- *                 N the product Delta f Delta y decides: it is positive for the true lag, as W is, though friction
- *                 drives a steep rod into the surface (W_nn < K_fr W_nt) and the normal part is negative.
- * Model           where it is used y_n is predicted by it, and W_nn is its b_0 while N changes
+ *                 2 Jacobi with inputs a step late.  That of the model along the normal (partner_model.h).  Where
+ *                 friction changes more than N the product Delta f Delta y decides: it is positive for the true lag, as
+ *                 W is, though friction drives a steep rod into the surface (W_nn < K_fr W_nt) and the normal part is
+ *                 negative.
+ * Model           where it is used y_n is predicted by it, and W_nn is its b_0 while N changes.  Its input is N: what
+ *                 friction that slides does along the normal is part of b_0 = W_nn + W_nt f_t/N, and where the ground
+ *                 holds the bodies W_nt counts as 0.  It is N + W_nt f_t/W_nn once forces along more than one line have
+ *                 shown W_nt, and where friction exceeds 1.2 N while the lag is unknown: with W_nn < K_fr W_nt no lag
+ *                 would show a b_0 above 0.
  * Admittance      W, 1/kg, y = a + W f: by least squares of secants of f and y (admittance.h), from an anchor that
  *                 moves when there is something to learn.
  * First answers   that only bodies of (omega H)^2 > 4 would give show no lag, of (omega H)^2 > 100 no W: others move
@@ -52,6 +56,7 @@
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_LIGHTEST_SHOWN 100.0  /* (omega H)^2 of bodies that first answers can show */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
+#define CC_DRIVES 1.2                /* friction over N that may drive a steep rod into the surface */
 #define CC_ASSUMED 0.5          /* `known` of a W that the model has from free flight: no force showed it */
 #define CC_REFUTES 0.1               /* |W_seen - W| k H^2 of a W that is kept as given and is wrong, */
 #define CC_REFUTED_BY 1e-3           /* where another one leaves less than this share of what it leaves */
@@ -75,6 +80,7 @@ typedef struct {
     double quiet_changes;      /* changes of y while no force acts, squared, summed, fading */
     double driven CC_FROM(0);  /* likewise, without that from rest to the first */
     double W[3][3], known CC_IN(0, 1), unanswered CC_FROM(0);
+    double across CC_IN(0, 1); /* 1 after the forces showed W_nt: it counts in the input of the model */
     double refuted CC_IN(0, 1); /* 1 after the motion showed another W than one that was kept as given */
     CcSecants secants;
     double longest CC_FROM(0); /* of the recent steps, fading, s: for the first guess of W */
@@ -275,18 +281,36 @@ CC_API int cc_exceeds_quiet_changes(double *quiet_changes, double change, int qu
 /* 1 if the normal force did not change for long, and others alone change the motion along the normal. */
 CC_API int cc_is_steady(const CcPartner *p) { return p->steady >= CC_STEADY_SAMPLES; }
 
+/* 1 where the ground holds the bodies, and friction counts for nothing along the normal. */
+CC_API int cc_is_held_along_normal(const CcPartner *p)
+{
+    return p->across == 0.0 && cc_model_is_held(&p->model, cc_lag(p->lag));
+}
+
+/* What friction accelerates the point by along the normal, m/s^2. */
+CC_API double cc_friction_along_normal(const CcPartner *p, const double f[3])
+{
+    return p->W[2][0] * f[0] + p->W[2][1] * f[1];
+}
+
+/* u of the model, N. */
+CC_API double cc_input_along_normal(const CcPartner *p, const double f[3])
+{
+    return p->across != 0.0 && p->W[2][2] > 0.0 ? f[2] + cc_friction_along_normal(p, f) / p->W[2][2] : f[2];
+}
+
 /* Returns 1 if another lag explains what is seen much better; it is kept then.  identify: W is not a given one. */
 CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int identify)
 {
     CcLagFits fits = {.answer = 0.0};
     CcModelSample sample = {.y = seen->y[2], .W = p->W[2][2], .rounding = seen->rounding, .floor = seen->floor,
                             .quiet = seen->quiet, .given = fixed, .guessed = p->known == 0.0};
-    double across[2] = {0.0, 0.0}; /* of W: friction moves the point along the normal as well */
     int now = cc_lag(p->lag);
-    for (int i = 0; i < 2 && p->W[2][2] > 0.0 && !seen->quiet; i++)
-        across[i] = p->W[2][i] / p->W[2][2];
+    const double *f = p->f[now];
+    if (!fixed && f[0] * f[0] + f[1] * f[1] > CC_DRIVES * CC_DRIVES * f[2] * f[2])
+        p->across = 1.0;
     for (int k = 0; k < CC_KEPT_FORCES && !seen->quiet; k++)
-        sample.u[k] = p->f[k][2] + across[0] * p->f[k][0] + across[1] * p->f[k][1];
+        sample.u[k] = cc_input_along_normal(p, p->f[k]);
     cc_model_at_step(&p->model, p->H);
     int by_model = cc_model_learn(&p->model, now, &sample), by_fits = now, best = by_model;
     cc_fit_lags(p, seen, &fits);
@@ -407,7 +431,12 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     if (active && p->known != 0.0) {
         for (int i = 0; i < 3; i++)
             s[i] /= intervals, q[i] /= intervals;
+        double W_nn = p->W[2][2];
         cc_learn_admittance(&p->secants, s, q, p->noise / (p->H * intervals), given ? CC_SURE : 1.0, p->W);
+        if (cc_is_steady(p))
+            cc_scale_normal(p->W, cc_sqrt(W_nn / p->W[2][2]));
+        if (cc_shows_across(&p->secants, p->W))
+            p->across = 1.0;
     }
     if (active) {
         for (int i = 0; i < 3; i++)
@@ -430,8 +459,9 @@ CC_API int cc_partner_in_force(const CcPartner *p, const CcCouplingOptions *o)
                                                   : CC_FIRST_GUESSED;
 }
 
-/* Where the model along the normal is used W answers along the normal as it does; diag(1, 1, s) W diag(1, 1, s) stays
- * positive.  A normal force that is steady shows no b_0: with any one the poles go on with a smooth motion. */
+/* Where the model along the normal is used W answers its input as it does: s^2 W_nn = b_0, or where that is N and
+ * friction counts, s^2 W_nn + s W_nt f_t/N = b_0.  A normal force that is steady shows no b_0: with any one the poles
+ * go on with a smooth motion. */
 CC_API void cc_follow_model(CcPartner *p)
 {
     double W = cc_model_admittance(&p->model, cc_lag(p->lag));
@@ -439,10 +469,12 @@ CC_API void cc_follow_model(CcPartner *p)
         return;
     if (p->known == 0.0 || !(p->W[2][2] > 0.0))
         cc_guess_admittance(p->W, W);
-    double scale = cc_sqrt(W / p->W[2][2]);
-    for (int i = 0; i < 3; i++)
-        p->W[i][2] *= scale, p->W[2][i] *= scale;
-    cc_limit_admittance(p->W);
+    const double *f = p->f[cc_lag(p->lag)];
+    double W_nn = p->W[2][2], half = 0.0;
+    if (p->across == 0.0 && f[2] > 0.0 && !cc_is_held_along_normal(p))
+        half = 0.5 * cc_friction_along_normal(p, f) / f[2];
+    double scale = (cc_sqrt(half * half + W_nn * W) - half) / W_nn;
+    cc_scale_normal(p->W, scale);
     p->known = p->known > 0.0 ? p->known : CC_ASSUMED;
 }
 

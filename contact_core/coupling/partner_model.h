@@ -62,6 +62,7 @@
 #define CC_MODEL_IN_FLIGHT 1e-3      /* and where the force begins to answer: of the flight before it, which was that */
 #define CC_MODEL_NO_TRIFLE 1e-3      /* share of the first answer, squared */
 #define CC_MODEL_ANSWERS 2.0         /* first answers more that judge nothing while the lag is unknown */
+#define CC_MODEL_HELD 0.05           /* of b_0: most admittance of all bodies where the ground holds them */
 #define CC_MODEL_LIKELY 0.1          /* weight of the rows of b_0 and b_1, */
 #define CC_MODEL_SWINGS 0.01         /* and of a_1 = 0 */
 #define CC_MODEL_OPEN 100.0          /* the prior of a parameter is left out where R_jj exceeds this times rho */
@@ -458,6 +459,14 @@ CC_API double cc_model_trust(const CcPartnerModel *m, int lag, int modelled)
 {
     double missed = modelled ? m->lag[lag].error : m->free, share = m->all > 0.0 ? 1.0 - missed / m->all : 0.0;
     return share > 0.0 ? share : 0.0;
+}
+
+/* 1 where the ground holds the bodies: a constant force accelerates nothing for ever. */
+CC_API int cc_model_is_held(const CcPartnerModel *m, int lag)
+{
+    const double *p = m->lag[lag].p;
+    double open = 1.0 - p[0] - p[1];
+    return m->use != 0.0 && open > 0.0 && cc_abs(p[2] + p[3] + p[4]) <= CC_MODEL_HELD * p[2] * open;
 }
 
 /* The motion of intervals to come. */

@@ -117,8 +117,7 @@ PRESSED_BY_LAW = -2.648e-3  # m, after 41 ms under the law, the axis held in eac
 def test_a_contact_that_an_axis_presses_on_books_what_the_body_lost_and_rubs_within_its_limit(
     floors: dict[str, Fmu], kind: str, master: str, order: int, speed: float
 ) -> None:
-    """Without slip it is where the law has it after 40 steps.  Where one point slides first, a W_tn that forces along
-    one line do not show spoils that (README.md of point_surface)."""
+    """It is where the law has it after 40 steps."""
     block = PressedBlock(floors[kind], FLOORS[kind][0], master, order, v=(speed, 0.0, -1.0))
     away = 0.0
     for k in range(80):
@@ -128,7 +127,7 @@ def test_a_contact_that_an_axis_presses_on_books_what_the_body_lost_and_rubs_wit
             f = block.contact.vector(f"{name}.f")
             assert np.hypot(f[0], f[1]) <= 0.3 * f[2] * (1 + 1e-9) + 1e-12
     print(f"{kind}, {master}, order {order}, {speed} m/s: {100 * away:.1f} % deeper than the law")
-    assert abs(away) < (0.45 if speed else 0.03)
+    assert abs(away) < 0.03
     block.assert_closed()
 
 

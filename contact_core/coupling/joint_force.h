@@ -284,7 +284,8 @@ CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcPort po
     return evaluations;
 }
 
-/* Bring the sum of the normal forces to N, in the ratio they have, each with the friction of its own. */
+/* Bring the sum of the normal forces to N, in the ratio they have, each with the friction of its own.  What it may be
+ * at most is known of the sum: `most` of a port takes the mobility for right. */
 CC_API void cc_share_sum(CcMobility *m, int n, CcPort port[], const CcPortLaw *law, double N)
 {
     double S[6] = {0.0}, Y[6], sum = 0.0;
@@ -303,7 +304,7 @@ CC_API void cc_share_sum(CcMobility *m, int n, CcPort port[], const CcPortLaw *l
         cc_apply_admittance(now.W, at->f, own);
         for (int k = 0; k < 3 && m->known != 0.0; k++)
             now.a[k] += others[k] - own[k];
-        cc_held_friction(law, &now, N_i < at->most ? N_i : at->most, at->f);
+        cc_held_friction(law, &now, N_i, at->f);
     }
 }
 

@@ -32,7 +32,7 @@
  * A controlled axis that holds the body, and a load that presses it on, show in the mean of the ports along their
  * normal (joint_heave.h): the sum of the normal forces is the one of that mean then.
  *
- * Lag: by all wrenches at once (wrench_lag.h), and with a load that no flight showed (vibrated_body.h).
+ * Lag: by all wrenches at once (wrench_lag.h), by that mean, and with a load that no flight showed (vibrated_body.h).
  *
  * Ports that do not move as one body are on their own, each as in coupling.h.
  *
@@ -177,7 +177,10 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
     cc_pass_flight(&m->flight, m->V, Y, H, &seen, m->Y, free);
     if (without && m->flight.used != 0.0) /* what was not explained is now */
         m->others = m->open[0] = m->open[1] = m->lag.quiet_changes = 0.0;
-    int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, o->lag != CC_LAG_AUTO || m->together != 0.0);
+    int given = o->lag != CC_LAG_AUTO || m->together != 0.0;
+    int better = cc_lag_by_wrenches(&m->lag, m->S, lag, &seen, &fits, W, given);
+    if (better == lag && !given && !quiet)
+        better = cc_heave_lag(&m->heave.partner, lag);
     int changed = better != lag, identifies = cc_identifies(&c[0].partner, o);
     if (changed) /* a mobility that is given holds for any lag */
         m->known *= !identifies, m->others = m->open[0] = m->open[1] = 0.0;

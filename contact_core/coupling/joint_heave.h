@@ -8,7 +8,8 @@
  * of the normal forces is that of this port, and so is it where a load presses the body on after a first touch
  * (lawful_motion.h).  The ports share it in the ratio in which joint_force.h has them.
  *
- * What friction does along the normal is what the model misses: it ends both. */
+ * What friction does along the normal is what the model misses: it ends both.  Where the model (partner_model.h, (1))
+ * explains this motion with one lag alone, that is the lag of the ports: an axis keeps the wrenches from showing it. */
 #ifndef CC_JOINT_HEAVE_H
 #define CC_JOINT_HEAVE_H
 
@@ -72,6 +73,13 @@ CC_API void cc_heave_remember(CcPartner *p, int n, const CcCoupling c[])
         for (int k = 0; k < CC_KEPT_FORCES; k++)
             p->f[k][2] += c[i].partner.f[k][2];
     }
+}
+
+/* The lag by which alone the motion of the mean is explained, or `now`. */
+CC_API int cc_heave_lag(const CcPartner *p, int now)
+{
+    int exact = p->model.use != 0.0 ? cc_model_exact_lag(&p->model) : -1;
+    return exact < 0 ? now : exact;
 }
 
 /* 1 where the mean is a mass that a spring or a damper holds, and nothing else moves it. */

@@ -253,8 +253,10 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
             made += at->kappa * (to - from) * (alpha[2] - W * (p->f[k][2] - 0.5 * (from + to)));
         }
     }
-    if (modelled)
-        at->a[2] = p->turn[2] + cc_model_next(&p->model, lag, u, &ahead);
+    if (modelled) { /* by the force of before, so that a b_0 which a steady force does not show is of no account */
+        u[0] = u[1];
+        at->a[2] = p->turn[2] + cc_model_next(&p->model, lag, u, &ahead) - cc_dot(at->W[2], p->f[0]);
+    }
     return made;
 }
 

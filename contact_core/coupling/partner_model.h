@@ -75,7 +75,7 @@
 #define CC_MODEL_SAMPLES 3.0           /* samples in a row by which they do */
 #define CC_MODEL_MANY_SAMPLES 20.0     /* likewise where others answer to the same motion all the time */
 #define CC_MODEL_EXACT 1e-6          /* of what no p explains with another lag */
-#define CC_MODEL_KNOWN 1e-10         /* of the errors of the free body: what an exact p leaves of all samples */
+#define CC_MODEL_KNOWN 1e-6          /* of the errors of the free body: what an exact p leaves of all samples */
 #define CC_MODEL_WRONG 1e-10         /* of D y squared: a lag that misses by less is kept */
 #define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
 #define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
@@ -422,7 +422,7 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
         }
         if (active)
             cc_learn(m, h, rows[L], Dy, s->W, s->late);
-        int shown = !s->late && m->contact > CC_MODEL_SIZE && m->learned > CC_MODEL_SIZE + 1.0;
+        int shown = !s->late && m->contact > CC_MODEL_SIZE && m->learned > CC_MODEL_SIZE + 2.0;
         if (shown && h->rest < CC_MODEL_KNOWN * m->free)
             h->error = cc_min(h->error, h->rest); /* what an earlier p missed says nothing of this one */
     }

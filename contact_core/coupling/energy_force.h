@@ -13,7 +13,7 @@
  *                      from w + q (w_1 - w),  q = z/(6 + 2 z),  z = H W_nn F_e(x) dd/dw: q = 0 would let the rate ring,
  *                      w_1 = -w.  A linear damper then acts at the weight (1 + q)/2 of the end: to the first order in z
  *                      the exponentially fitted 1/(1 - exp(-z)) - 1/z, and 3/4 at most, which leaves a third of a ring.
- *                      Several points of one body keep q = 0: z is no matter of one of them
+ *                      Of several points of one body z is no matter of one of them: it counts half
  * Phase, kappa         U becomes U + kappa (a_z F_e + W_nn F_e^2/2), whose slope is F_e + kappa F_e' alpha.  With
  *                      kappa = H^2/6 that undoes what holding costs: the mean force of the interval misses that of the
  *                      law by H^2/12 F_e' alpha, and the body that holds the mean instead of the force itself is off

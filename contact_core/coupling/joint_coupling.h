@@ -45,6 +45,7 @@
 #include "vibrated_body.h"
 
 #define CC_TWIST_ROUNDING 1e-7 /* changes of the twist below this share of it are rounding, as that of cc_spin */
+#define CC_REACH_OF_PORT 0.5 /* of H W_nn F_e(x) of a port: what the weight of damping takes it for */
 #define CC_STEADY 0.98 /* most of a mean that an interval leaves where others act */
 
 CC_API void cc_remember(const CcCoupling *c, CcPort *port)
@@ -426,6 +427,8 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         cc_motion_at(&at->place, change, more);
         for (int k = 0; k < 3; k++)
             at->at.a[k] += m->known != 0.0 ? more[k] : 0.0;
+        if (m->known != 0.0)
+            at->at.reach = CC_REACH_OF_PORT * H * at->at.W[2][2] * law->elastic(law->data, at->at.x);
         at->most = at->usable != 0.0 ? cc_coupling_most(c + i, law, x, w, at->at.w, H) : 0.0;
         c[i].scale = cc_coupling_scale(c + i, law, &at->at, made);
     }

@@ -284,27 +284,28 @@ CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcPort po
     return evaluations;
 }
 
-/* Bring the sum of the normal forces to N, in the ratio they have, each with the friction of its own.  What it may be
- * at most is known of the sum: `most` of a port takes the mobility for right. */
+/* Bring the sum of the normal forces to N: each takes of what is missing as much as the law has at it, so that their
+ * moment is no matter of the sum; each with the friction of its own.  What N may be at most is known of the sum: `most`
+ * of a port takes the mobility for right. */
 CC_API void cc_share_sum(CcMobility *m, int n, CcPort port[], const CcPortLaw *law, double N)
 {
-    double S[6] = {0.0}, Y[6], sum = 0.0;
+    double S[6] = {0.0}, Y[6], sum = 0.0, elastic = 0.0;
     for (int i = 0; i < n; i++) {
         sum += port[i].f[2];
+        elastic += law->elastic(law->data, port[i].at.x);
         cc_add_wrench(&port[i].place, port[i].f, S);
     }
     cc_times_six(m->B, S, Y);
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         CcInterval now = at->at;
-        double others[3], own[3], N_i = at->f[2] > 0.0 ? at->f[2] * N / sum : 0.0;
-        if (N_i == 0.0)
-            continue;
+        double others[3], own[3], share = elastic > 0.0 ? law->elastic(law->data, now.x) / elastic : 1.0 / n;
+        double N_i = at->f[2] + share * (N - sum);
         cc_motion_at(&at->place, Y, others);
         cc_apply_admittance(now.W, at->f, own);
         for (int k = 0; k < 3 && m->known != 0.0; k++)
             now.a[k] += others[k] - own[k];
-        cc_held_friction(law, &now, N_i, at->f);
+        cc_held_friction(law, &now, N_i > 0.0 ? N_i : 0.0, at->f);
     }
 }
 

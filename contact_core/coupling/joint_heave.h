@@ -6,7 +6,8 @@
  * Where its motion along the normal does not depend on how it turns, as that of a pad on a controlled axis, this port
  * sees a mass that a spring and a damper hold, and a load on it, which the mobility B does not describe.  There the sum
  * of the normal forces is that of this port, and so is it where a load presses the body on after a first touch
- * (lawful_motion.h).  The ports share it in the ratio in which joint_force.h has them.
+ * (lawful_motion.h).  What it has more than joint_force.h the ports share in
+ * the ratio of their F_e, which turns nothing.
  *
  * What friction does along the normal is what the model misses: it ends both.  Where the model (partner_model.h, (1))
  * explains this motion with one lag alone, that is the lag of the ports: an axis keeps the wrenches from showing it. */

@@ -28,7 +28,7 @@
 #include "flight.h"
 #include "vibrated_sums.h"
 
-#define CC_ROTATION_GUESS 3.0  /* B of rotation over that of translation: a flat box on its corners has 3 */
+#define CC_ROTATION_GUESS 6.0  /* B of rotation over that of translation: boxes on their corners have 3 to 6 */
 #define CC_WRENCHES_FORGET 0.98 /* share of A and C that a secant leaves */
 #define CC_LEAST_PIVOT 1e-3    /* of the diagonal of B: what is less is not positive */
 #define CC_FEW_WEIGHINGS 6     /* times that e grows tenfold */

@@ -293,10 +293,11 @@ CC_API double cc_friction_along_normal(const CcPartner *p, const double f[3])
     return p->W[2][0] * f[0] + p->W[2][1] * f[1];
 }
 
-/* u of the model, N. */
-CC_API double cc_input_along_normal(const CcPartner *p, const double f[3])
+/* What a newton along the surface counts for in the input of the model, N. */
+CC_API void cc_count_across(const CcPartner *p, double across[2])
 {
-    return p->across != 0.0 && p->W[2][2] > 0.0 ? f[2] + cc_friction_along_normal(p, f) / p->W[2][2] : f[2];
+    for (int i = 0; i < 2; i++)
+        across[i] = p->across != 0.0 && p->W[2][2] > 0.0 ? p->W[2][i] / p->W[2][2] : 0.0;
 }
 
 /* Returns 1 if another lag explains what is seen much better; it is kept then.  identify: W is not a given one. */
@@ -309,8 +310,10 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     const double *f = p->f[now];
     if (!fixed && f[0] * f[0] + f[1] * f[1] > CC_DRIVES * CC_DRIVES * f[2] * f[2])
         p->across = 1.0;
+    double across[2];
+    cc_count_across(p, across);
     for (int k = 0; k < CC_KEPT_FORCES && !seen->quiet; k++)
-        sample.u[k] = cc_input_along_normal(p, p->f[k]);
+        sample.u[k] = p->f[k][2] + across[0] * p->f[k][0] + across[1] * p->f[k][1];
     cc_model_at_step(&p->model, p->H);
     int by_model = cc_model_learn(&p->model, now, &sample), by_fits = now, best = by_model;
     cc_fit_lags(p, seen, &fits);

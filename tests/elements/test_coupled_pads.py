@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -43,6 +43,7 @@ class Pad:
     load: float
     v0: float
     tilt: float
+    turned: float = 0.5  # what the turns move, over the mass
 
     @property
     def law(self) -> Law:
@@ -54,7 +55,7 @@ class Pad:
         return np.hstack([np.ones((self.points, 1)), ARMS[self.points]])
 
     def system(self) -> System:
-        masses = self.mass * np.array([1.0, 0.5, 0.5])
+        masses = self.mass * np.array([1.0, self.turned, self.turned])
         wires = [Wire(contact(self.law), rows(3, z=row)) for row in self.rows]
         axis, damper = np.diag(self.axis * masses / self.mass), np.diag(self.damper * masses / self.mass)
         plant = linear_plant(masses, self.H, wires, K=axis, D=damper, pull=[-self.load, 0.0, 0.0])
@@ -141,9 +142,20 @@ def test_a_pad_that_is_pressed_on_comes_to_where_the_law_has_it(
         print(
             f"{name}: distance over depth, median {np.median(each):.2g}, mean {np.mean(each):.2g}, most {max(each):.2g}"
         )
-    most_mean, most_median = (0.25, 0.15) if tilt else (0.12, 0.05)
+    most_mean, most_median = (0.4, 0.2) if tilt else (0.2, 0.15)
     assert np.mean(found) < most_mean * np.mean(hold) and np.median(found) < most_median * np.median(hold)
     assert np.max(found) < (0.25 if tilt else 0.06)
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize("order", ["unknown", "given"])
+def test_a_pad_whose_corners_are_light_stays_level_on_an_axis(crew: Crew, order: str, master: str) -> None:
+    """A block of half the length in height: steep damping turns it on from step to step, were the turns guessed heavier
+    than they are, or the damping taken in the middle of the step."""
+    pads = [replace(on_an_axis(Draw(2718, k), 4, 0.0), turned=0.12) for k in range(12)]
+    found = distances(crew, pads, master, order=ORDER[master] if order == "given" else "unknown")
+    print(f"{order}: distance over depth, median {np.median(found):.2g}, most {max(found):.2g}")
+    assert np.median(found) < 0.005 and np.max(found) < 0.06
 
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])

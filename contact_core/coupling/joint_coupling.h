@@ -275,7 +275,7 @@ CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
     *m = (CcMobility){.known = o->inertia > 0.0};
     cc_coupling_start(&m->heave, &heave);
     if (o->inertia > 0.0)
-        cc_guess_mobility(m->B, 1.0 / (o->inertia * (1.0 + CC_ROTATION_GUESS)));
+        cc_guess_mobility(m->B, 1.0 / (o->inertia * (1.0 + CC_ROTATION_GIVEN)), CC_ROTATION_GIVEN);
 }
 
 /* Motion and forces are forgotten, what was learned of the bodies is kept. */

@@ -28,7 +28,8 @@
 #include "flight.h"
 #include "vibrated_sums.h"
 
-#define CC_ROTATION_GUESS 6.0  /* B of rotation over that of translation: boxes on their corners have 3 to 6 */
+#define CC_ROTATION_GUESS 6.0  /* B of rotation over that of translation: boxes on their corners have 3 to 6, */
+#define CC_ROTATION_GIVEN 3.0  /* and of a mass that is given: a flat box has 3 */
 #define CC_WRENCHES_FORGET 0.98 /* share of A and C that a secant leaves */
 #define CC_LEAST_PIVOT 1e-3    /* of the diagonal of B: what is less is not positive */
 #define CC_FEW_WEIGHINGS 6     /* times that e grows tenfold */
@@ -102,13 +103,13 @@ CC_API void cc_admittance_at(const CcPlace *at, double B[6][6], double W[3][3])
     }
 }
 
-/* B = w along the axes, CC_ROTATION_GUESS times as much about them. */
-CC_API void cc_guess_mobility(double B[6][6], double w)
+/* B = w along the axes, `turns` times as much about them. */
+CC_API void cc_guess_mobility(double B[6][6], double w, double turns)
 {
     w = w < CC_MOST_ADMITTANCE ? w : CC_MOST_ADMITTANCE;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            B[i][j] = i != j ? 0.0 : i < 3 ? w : CC_ROTATION_GUESS * w;
+            B[i][j] = i != j ? 0.0 : i < 3 ? w : turns * w;
 }
 
 /* omega, with sum d x (omega x d) = L over the arms, sums `spread` of d d' : Cramer's rule, with a trace of 1e-6 added
@@ -306,7 +307,7 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
         double reach = ss;
         for (int i = 3; i < 6; i++)
             reach += (CC_ROTATION_GUESS - 1.0) * s[i] * s[i];
-        cc_guess_mobility(m->B, sq / reach);
+        cc_guess_mobility(m->B, sq / reach, CC_ROTATION_GUESS);
         m->known = 1.0, m->count = m->left = 0.0;
         __builtin_memset(m->ss, 0, sizeof m->ss);
         __builtin_memset(m->qs, 0, sizeof m->qs);
@@ -329,7 +330,7 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
             m->S_anchor[i] = S[i], m->Y_anchor[i] = Y[i];
     m->unanswered = quiet ? 0.0 : m->unanswered + (newest > 0.0);
     if (m->known == 0.0 && m->unanswered > CC_MOST_UNANSWERED)
-        cc_guess_mobility(m->B, 0.0);
+        cc_guess_mobility(m->B, 0.0, CC_ROTATION_GUESS);
 }
 
 #endif

@@ -47,7 +47,7 @@ CC_APART CcVibratedFit cc_fit_vibrated(const CcMobility *m, CcVibratedSums *v, d
             return fit;
         for (int guess = turn == 0 && !(m->count > 0.0); guess < 2; guess++) { /* 1: whatever B was */
             if (guess)
-                cc_guess_mobility(fit.B, given / reach);
+                cc_guess_mobility(fit.B, given / reach, CC_ROTATION_GUESS);
             left = cc_vibrated_rest(&fit.at, fit.B);
             if (cc_refit_mobility(fit.B, fit.at.ss, fit.at.qs, left, 0.0))
                 break;

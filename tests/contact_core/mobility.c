@@ -4,7 +4,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT void guess(double w, double B[6][6]) { cc_guess_mobility(B, w); }
+EXPORT void guess(double w, double B[6][6]) { cc_guess_mobility(B, w, CC_ROTATION_GUESS); }
 
 /* n secants, s and q one after the other. */
 EXPORT void learn(int n, double s[][6], double q[][6], double noise, double B[6][6])

@@ -349,7 +349,7 @@ def test_a_mass_that_a_contact_throws_away_at_once_is_not_used(
 @pytest.mark.parametrize("points", [1, 4])
 def test_a_right_mass_is_kept_as_given(floor: Fmu, four: Fmu, master: str, order: int, points: int) -> None:
     names = ["point"] if points == 1 else [f"point[{i}]" for i in range(1, 5)]
-    m_eff = 1.0 if points == 1 else 1.0 / (1.0 + 3.0)  # the body turns as well: ROTATION_GUESS in mobility.h
+    m_eff = 1.0 if points == 1 else 1.0 / (1.0 + 3.0)  # the body turns as well: CC_ROTATION_GIVEN in mobility.h
     for N in (31, 12, 6.3):
         mass = Mass(
             floor if points == 1 else four, N, 0.2, master, order, names, coupling__identify=0.0, coupling__m_eff=m_eff

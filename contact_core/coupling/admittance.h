@@ -58,7 +58,7 @@ CC_API void cc_apply_admittance(double W[3][3], const double f[3], double y[3])
 }
 
 /* W = w along the normal, CC_TANGENT_TO_NORMAL times as much across it. */
-CC_API void cc_guess_admittance(double W[3][3], double w)
+CC_APART void cc_guess_admittance(double W[3][3], double w)
 {
     w = w < CC_MOST_ADMITTANCE ? w : CC_MOST_ADMITTANCE;
     for (int i = 0; i < 3; i++)
@@ -67,7 +67,7 @@ CC_API void cc_guess_admittance(double W[3][3], double w)
 }
 
 /* 1 if W is positive with a margin. */
-CC_API int cc_is_admittance(double W[3][3])
+CC_APART int cc_is_admittance(double W[3][3])
 {
     double minor = W[1][1] * W[2][2] - W[1][2] * W[1][2], other = W[0][0] * W[2][2] - W[0][2] * W[0][2];
     double volume = W[0][0] * minor - W[0][1] * (W[0][1] * W[2][2] - W[1][2] * W[0][2])
@@ -77,7 +77,7 @@ CC_API int cc_is_admittance(double W[3][3])
 }
 
 /* The tangential entries within the range of bodies; a W that is positive stays so. */
-CC_API void cc_limit_admittance(double W[3][3])
+CC_APART void cc_limit_admittance(double W[3][3])
 {
     for (int i = 0; i < 2; i++) {
         double most = CC_MOST_TANGENT * W[2][2], scale = W[i][i] > most ? cc_sqrt(most / W[i][i]) : 1.0;
@@ -87,7 +87,7 @@ CC_API void cc_limit_admittance(double W[3][3])
 }
 
 /* diag(1, 1, s) W diag(1, 1, s): it stays positive, and the rest of W with it within the range of bodies. */
-CC_API void cc_scale_normal(double W[3][3], double s)
+CC_APART void cc_scale_normal(double W[3][3], double s)
 {
     for (int i = 0; i < 3; i++)
         W[i][2] *= s, W[2][i] *= s;

@@ -227,12 +227,10 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
     int lag = cc_lag(p->lag), modelled = p->model.use != 0.0 && p->W[2][2] > 0.0;
     double W = p->W[2][2], made = c->ledger.made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
     CcAhead ahead = cc_model_now(&p->model);
-    double across[2];
-    cc_count_across(p, across);
     if (at->kappa > 0.0)
         made += c->pushed - W * c->held[lag];
-    for (int k = 0; k < CC_KEPT_FORCES && modelled; k++)
-        u[k + 1] = p->f[k][2] + across[0] * p->f[k][0] + across[1] * p->f[k][1];
+    if (modelled)
+        cc_model_inputs(p, u + 1);
     for (int k = lag - 1; k >= 0; k--) {
         double alpha[3], x = at->x, w = at->w;
         for (int i = 0; i < 3; i++)

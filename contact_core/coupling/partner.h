@@ -287,17 +287,12 @@ CC_API int cc_is_held_along_normal(const CcPartner *p)
     return p->across == 0.0 && cc_model_is_held(&p->model, cc_lag(p->lag));
 }
 
-/* What friction accelerates the point by along the normal, m/s^2. */
-CC_API double cc_friction_along_normal(const CcPartner *p, const double f[3])
+/* The input of the model for the forces given, N, the newest first. */
+CC_APART void cc_model_inputs(const CcPartner *p, double u[CC_KEPT_FORCES])
 {
-    return p->W[2][0] * f[0] + p->W[2][1] * f[1];
-}
-
-/* What a newton along the surface counts for in the input of the model, N. */
-CC_API void cc_count_across(const CcPartner *p, double across[2])
-{
-    for (int i = 0; i < 2; i++)
-        across[i] = p->across != 0.0 && p->W[2][2] > 0.0 ? p->W[2][i] / p->W[2][2] : 0.0;
+    double share = p->across != 0.0 && p->W[2][2] > 0.0 ? 1.0 / p->W[2][2] : 0.0;
+    for (int k = 0; k < CC_KEPT_FORCES; k++)
+        u[k] = p->f[k][2] + share * (p->W[2][0] * p->f[k][0] + p->W[2][1] * p->f[k][1]);
 }
 
 /* Returns 1 if another lag explains what is seen much better; it is kept then.  identify: W is not a given one. */
@@ -310,10 +305,8 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     const double *f = p->f[now];
     if (!fixed && f[0] * f[0] + f[1] * f[1] > CC_DRIVES * CC_DRIVES * f[2] * f[2])
         p->across = 1.0;
-    double across[2];
-    cc_count_across(p, across);
-    for (int k = 0; k < CC_KEPT_FORCES && !seen->quiet; k++)
-        sample.u[k] = p->f[k][2] + across[0] * p->f[k][0] + across[1] * p->f[k][1];
+    if (!seen->quiet)
+        cc_model_inputs(p, sample.u);
     cc_model_at_step(&p->model, p->H);
     int by_model = cc_model_learn(&p->model, now, &sample), by_fits = now, best = by_model;
     cc_fit_lags(p, seen, &fits);
@@ -475,7 +468,7 @@ CC_API void cc_follow_model(CcPartner *p)
     const double *f = p->f[cc_lag(p->lag)];
     double W_nn = p->W[2][2], half = 0.0;
     if (p->across == 0.0 && f[2] > 0.0 && !cc_is_held_along_normal(p))
-        half = 0.5 * cc_friction_along_normal(p, f) / f[2];
+        half = 0.5 * (p->W[2][0] * f[0] + p->W[2][1] * f[1]) / f[2];
     double scale = (cc_sqrt(half * half + W_nn * W) - half) / W_nn;
     cc_scale_normal(p->W, scale);
     p->known = p->known > 0.0 ? p->known : CC_ASSUMED;

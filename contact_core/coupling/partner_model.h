@@ -149,7 +149,7 @@ CC_API void cc_model_at_step(CcPartnerModel *m, double H)
 }
 
 /* Rotate the row, with t on the right side, into R p = r; returns what no p explains of t. */
-CC_API double cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE],
+CC_APART double cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE],
                            double t)
 {
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
@@ -462,7 +462,7 @@ CC_API double cc_model_trust(const CcPartnerModel *m, int lag, int modelled)
 }
 
 /* 1 where the ground holds the bodies: a constant force accelerates nothing for ever. */
-CC_API int cc_model_is_held(const CcPartnerModel *m, int lag)
+CC_APART int cc_model_is_held(const CcPartnerModel *m, int lag)
 {
     const double *p = m->lag[lag].p;
     double open = 1.0 - p[0] - p[1];
@@ -477,7 +477,7 @@ typedef struct {
 CC_API CcAhead cc_model_now(const CcPartnerModel *m) { return (CcAhead){m->y, {m->Dy[0], m->Dy[1]}}; }
 
 /* The acceleration of the next interval on which the force u[0] acts, after u[1], u[2], u[3]. */
-CC_API double cc_model_next(const CcPartnerModel *m, int lag, const double u[4], CcAhead *at)
+CC_APART double cc_model_next(const CcPartnerModel *m, int lag, const double u[4], CcAhead *at)
 {
     double row[CC_MODEL_SIZE] = {at->Dy[0], at->Dy[1], (u[0] - u[1]) * m->unit, (u[1] - u[2]) * m->unit,
                                  (u[2] - u[3]) * m->unit};

@@ -134,7 +134,8 @@ def distances(crew: Crew, pads: list[Pad], master: str, **coupling: str) -> Arra
 def test_a_pad_that_is_pressed_on_comes_to_where_the_law_has_it(
     crew: Crew, make: Callable[[Draw, int, float], Pad], tilt: float, points: int, order: str, master: str
 ) -> None:
-    """Twelve pads.  Tilted ones settle by turning, which the mean of the points is taken not to have done."""
+    """Twelve pads.  Tilted ones settle by turning, which the mean of the points is taken not to have done.  Of two
+    points that wait for the order under Gauss-Seidel the median is a tenth of that of hold."""
     pads = [make(Draw(2718, k), points, tilt) for k in range(12)]
     hold = distances(crew, pads, master, mode="hold")
     found = distances(crew, pads, master, order=ORDER[master] if order == "given" else "unknown")
@@ -142,7 +143,8 @@ def test_a_pad_that_is_pressed_on_comes_to_where_the_law_has_it(
         print(
             f"{name}: distance over depth, median {np.median(each):.2g}, mean {np.mean(each):.2g}, most {max(each):.2g}"
         )
-    most_mean, most_median = (0.4, 0.2) if tilt else (0.2, 0.15)
+    waits = points == 2 and order == "unknown" and master == GAUSS_SEIDEL
+    most_mean, most_median = (0.4, 0.2) if tilt else (0.2, 0.15 if waits else 0.05)
     assert np.mean(found) < most_mean * np.mean(hold) and np.median(found) < most_median * np.median(hold)
     assert np.max(found) < (0.25 if tilt else 0.06)
 

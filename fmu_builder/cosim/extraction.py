@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
+import weakref
 from pathlib import Path
 from typing import ClassVar
 
@@ -31,6 +32,8 @@ class Extraction:
         self.folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))
         self.loaded: FMU2Slave | None = None
         self._key, self._users, self._unloads = key, 0, True
+        # of slaves that are never closed: at the latest when Python ends
+        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     @classmethod
     def of(cls, path: Path, libraries: str, guid: str | None) -> Extraction:
@@ -61,4 +64,4 @@ class Extraction:
                     del self._shared[self._key]
                 if self.loaded is not None and self._unloads:
                     self.loaded.freeLibrary()
-                shutil.rmtree(self.folder, ignore_errors=True)
+                self._remove()

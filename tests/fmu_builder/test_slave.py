@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 import zipfile
@@ -214,6 +217,20 @@ def test_only_what_this_machine_needs_is_extracted_and_close_removes_it(tmp_path
     assert found == [f"binaries/{host_platform()}/Big{PLATFORMS[host_platform()].suffix}", "resources/a.csv"]
     slave.close()
     slave.close()  # twice does no harm
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a library that is loaded")
+def test_what_a_slave_that_is_never_closed_left_is_removed_when_python_ends(tmp_path: Path, temporary: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Left")
+    script = (
+        "import os, sys, tempfile; from pathlib import Path\n"
+        "from fmu_builder.cosim.slave import Slave, read_slave\n"
+        "slave = Slave('left', read_slave(Path(sys.argv[1]))); print(len(os.listdir(tempfile.gettempdir())))"
+    )
+    command = [sys.executable, "-c", script, str(fmu)]
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("1\n", "")
 
 
 def test_threads_share_one_complete_folder_which_the_last_one_removes(

@@ -212,7 +212,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         m->S_mean[i] = m->S[better][i] + keep * (m->S_mean[i] - m->S[better][i]);
     for (int i = 0; i < n; i++) {
         CcPartner *p = &c[i].partner;
-        double y[3], by[3] = {0.0, 0.0, 0.0};
+        double y[3], by[3] = {0.0, 0.0, 0.0}, added[3];
         p->lag = better, p->rule.beta = cc_rule_beta(rule), p->known = m->known, p->unanswered = m->unanswered;
         if (p->begun == 0.0)
             cc_motion_at(&port[i].place, Y, p->a);
@@ -227,8 +227,9 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         } else if (p->begun == 0.0) { /* else W is yet to be guessed: cc_coupling_begin */
             cc_apply_admittance(p->W, p->f[better], by);
         }
+        cc_motion_at(&port[i].place, m->pull, added);
         for (int k = 0; k < 3; k++)
-            p->a[k] = y[k] - by[k] + keep * (p->a_before[k] - (y[k] - by[k]));
+            p->a[k] = y[k] - by[k] + keep * (p->a_before[k] - added[k] - (y[k] - by[k]));
     }
     __builtin_memcpy(m->Y, free, sizeof free);
 }
@@ -340,13 +341,14 @@ CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcPort port[
 /* Add what springs or a load change in the interval H that begins with V to its free acceleration. */
 CC_API void cc_joint_pull(CcMobility *m, int n, CcCoupling c[], const CcPort port[], const double V[6], double H)
 {
-    double d[6], change[6], y[3];
+    double d[6], y[3];
+    __builtin_memset(m->pull, 0, sizeof m->pull);
     if (m->flight.used == 0.0)
         return;
     cc_flight_way(&m->flight, V, H, d);
-    cc_flight_change(&m->flight, d, 1, change);
+    cc_flight_change(&m->flight, d, 1, m->pull);
     for (int i = 0; i < n; i++) {
-        cc_motion_at(&port[i].place, change, y);
+        cc_motion_at(&port[i].place, m->pull, y);
         for (int k = 0; k < 3; k++)
             c[i].partner.a[k] += y[k];
     }

@@ -59,6 +59,7 @@ typedef struct {
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
     double others;                     /* 1, fading, since a third was unexplained */
     double lasted, S_mean[6];          /* intervals since then, in contact; mean of the wrenches that acted in them */
+    double pull[6];                    /* what springs or a load add to Y in the interval that began */
     CcWrenchLag lag;
     CcWrenchSums calm;                 /* since the last interval of which a third was unexplained */
     CcFlight flight;

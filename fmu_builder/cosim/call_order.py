@@ -6,7 +6,7 @@ move the bodies as well it may take one for the other; the master knows it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from fmu_builder.cosim.schedule import Schedule
 from fmu_builder.cosim.slave import SlaveDescription
@@ -15,7 +15,7 @@ from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
 
 ORDER = "coupling.order"
-_PARALLEL, _SEQUENTIAL = "parallel", "sequential"  # as Jacobi and Gauss-Seidel call
+_ORDERS = ("sequential", "parallel", "late")  # by L; as Gauss-Seidel and Jacobi call, and with one FMU in between
 _NAME_AN_ORDER = ("averaged", "predicted")  # modes
 
 
@@ -27,41 +27,101 @@ def call_orders(
 ) -> Iterator[tuple[str, float]]:
     """By name, the value of `coupling.order` of each slave that has it, where it follows from the connections.
 
-    It does not where a value passes through another FMU on its way, which adds an interval, or where Gauss-Seidel
-    calls one of two bodies before the element and the other one after it, or where steps of a body are longer or
-    shorter; and what the scenario gives, `unknown` too, or an order of the FMU itself, by its mode too, is kept.
+    It does not where motion and force take more than three intervals from one to the other, where they are not as many
+    on all ways, as where Gauss-Seidel calls one of two bodies before the element and the other one after it, or where
+    steps of a body are longer or shorter; and what the scenario gives, `unknown` too, or an order of the FMU itself, by
+    its mode too, is kept.
 
     starts   what the scenario gives, by slave and variable"""
-    place = {name: k for k, name in enumerate(schedule.order)}
-    sources: dict[str, set[Node]] = {name: set() for name in slaves}  # by reader
-    readers: dict[str, set[str]] = {name: set() for name in slaves}  # by source
-    for (target, _), nodes in wiring.sources.items():
-        for node in nodes:
-            sources[target].add(node)
-            readers[node[0]].add(target)
+    targets: dict[Node, list[Node]] = {}
+    for target, sources in wiring.sources.items():
+        for source in sources:
+            targets.setdefault(source, []).append(target)
     for name, description in slaves.items():
         order = description.variables.get(ORDER)
-        if (
-            order is None
-            or order.causality != "parameter"
-            or not {"unknown", _PARALLEL, _SEQUENTIAL} <= {*order.literals}
-        ):
+        if order is None or order.causality != "parameter" or not {"unknown", *_ORDERS} <= {*order.literals}:
             continue
         if ORDER in starts[name] or literal(order, {}) != "unknown":
             continue
         mode = description.variables.get(MODE)
         if mode is not None and literal(mode, starts[name]) in _NAME_AN_ORDER:
             continue
-        read = {(source, output) for source, output in sources[name] if source != name}
-        partners = {source for source, _ in read}
-        direct = not any(_passes_through(slaves[source], output) for source, output in read)
-        if not partners or not direct or not readers[name] <= partners | {name}:
-            continue
-        if any(schedule.ticks[partner] != schedule.ticks[name] for partner in partners):
-            continue
-        one_side = all(place[p] < place[name] for p in partners) or all(place[p] > place[name] for p in partners)
-        if schedule.jacobi or one_side:
-            yield name, float(order.literals[_PARALLEL if schedule.jacobi else _SEQUENTIAL])
+        lag = _Ways(slaves, wiring, targets, schedule).lag(name)
+        if lag is not None and lag < len(_ORDERS):
+            yield name, float(order.literals[_ORDERS[lag]])
+
+
+class _Ways:
+    """From the motion of the bodies to an element, and from its force to them, through FMUs whose outputs follow their
+    inputs without a state in between.
+
+    Each passage from one FMU to another takes an interval under Jacobi; under Gauss-Seidel only one to a slave that is
+    called before the giver.  The force for a sample of the motion acts L intervals after it, one less than there are
+    such intervals on both ways."""
+
+    def __init__(
+        self,
+        slaves: Mapping[str, SlaveDescription],
+        wiring: Wiring,
+        targets: Mapping[Node, list[Node]],
+        schedule: Schedule,
+    ) -> None:
+        self._slaves, self._wiring, self._targets, self._schedule = slaves, wiring, targets, schedule
+        self._place = {name: k for k, name in enumerate(schedule.order)}
+
+    def lag(self, element: str) -> int | None:
+        """L, where it is the same on all ways; None where it is not, or not known."""
+        back: dict[str, set[int]] = {}
+        there: dict[str, set[int]] = {}
+        variables = self._slaves[element].variables
+        inputs = [(element, name) for name, variable in variables.items() if variable.causality == "input"]
+        outputs = [(element, name) for name, variable in variables.items() if variable.causality == "output"]
+        known = self._motion(element, inputs, 0, back) and self._force(element, outputs, 0, back.keys(), there)
+        if not known or not there or len(set().union(*back.values())) > 1:
+            return None
+        lags = {ahead + after - 1 for body, passages in there.items() for ahead in passages for after in back[body]}
+        return lags.pop() if len(lags) == 1 else None
+
+    def _motion(self, taker: str, inputs: Iterable[Node], passages: int, found: dict[str, set[int]]) -> bool:
+        """Add where these inputs come from, with the intervals that takes.   False where that is not known."""
+        for source, output in {node for each in inputs for node in self._wiring.sources.get(each, ())}:
+            if source == taker:
+                continue
+            now = passages + self._is_late(source, taker)
+            passed = _followed(self._slaves[source], output)
+            if passed is None or now > len(_ORDERS) or self._steps_differ(source, taker):
+                return False
+            if not passed:
+                found.setdefault(source, set()).add(now)
+            elif not self._motion(source, [(source, each) for each in passed], now, found):
+                return False
+        return True
+
+    def _force(
+        self, giver: str, outputs: Iterable[Node], passages: int, bodies: Container[str], found: dict[str, set[int]]
+    ) -> bool:
+        """Add the bodies that these outputs reach, likewise.   False where they reach anything else."""
+        for target, taken in {node for each in outputs for node in self._targets.get(each, ())}:
+            if target == giver:
+                continue
+            now = passages + self._is_late(giver, target)
+            if now > len(_ORDERS) or self._steps_differ(giver, target):
+                return False
+            if target in bodies:
+                found.setdefault(target, set()).add(now)
+                continue
+            slave = self._slaves[target]
+            reached = [name for name in slave.variables if (target, name) in self._targets]
+            passed = [(target, name) for name in reached if taken in (_followed(slave, name) or ())]
+            if not passed or not self._force(target, passed, now, bodies, found):
+                return False
+        return True
+
+    def _is_late(self, giver: str, taker: str) -> bool:
+        return self._schedule.jacobi or self._place[giver] > self._place[taker]
+
+    def _steps_differ(self, one: str, other: str) -> bool:
+        return self._schedule.ticks[one] != self._schedule.ticks[other]
 
 
 def literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | None:
@@ -72,8 +132,8 @@ def literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | 
     )
 
 
-def _passes_through(slave: SlaveDescription, output: str) -> bool:
-    """Whether an output follows an input of its slave without a state in between, as far as its FMU says."""
+def _followed(slave: SlaveDescription, output: str) -> frozenset[str] | None:
+    """Inputs that an output follows without a state in between; None where its FMU does not say."""
     depends = slave.variables[output].depends
-    inputs = {v.name for v in slave.variables.values() if v.causality == "input"}
-    return bool(inputs) and (depends is None or bool(inputs & depends))
+    inputs = frozenset(v.name for v in slave.variables.values() if v.causality == "input")
+    return inputs & depends if depends is not None else None if inputs else inputs

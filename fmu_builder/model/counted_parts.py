@@ -5,6 +5,8 @@
 connections = [ ["mass[i].p", "spring[i].r"], ["mass[i].p", "spring[i+1].c"] ]
 [expose]      outputs = { "position[i]" = "mass[i].p.s" }
 
+mass[1], mass[2], ... may also stand there one by one, all of them, without the counted entry: so programs write them.
+
 An entry with `[i]`, `[i+1]`, `[i-1]` ... stands for one entry for each i for which all that it names exists: with 100
 masses and 101 springs both connections above are made for i = 1 to 100.
 """
@@ -32,7 +34,7 @@ def is_member_name(name: str) -> bool:
 
 @dataclass(frozen=True)
 class CountedParts:
-    """`counts`: number of members of each entry of a file with `count`, by name."""
+    """`counts`: number of members of each entry of a file with `count`, or of all that stand one by one, by name."""
 
     counts: Mapping[str, int]
 
@@ -117,19 +119,35 @@ def members(
                 problems.append(Problem(f"{path}: [{table}] {name}", what))
                 count = 1
             counts[name] = count
+    counts |= _written_one_by_one(entries)
     found: dict[str, object] = {}
     for name, entry in entries.items():
         numbered = _NUMBERED.fullmatch(name)
         if numbered and not 1 <= int(numbered["index"]) <= counts.get(numbered["family"], 0):
             family = numbered["family"]
-            there = f"{family}[1] to {family}[{counts[family]}]" if family in counts else f"no '{family}' with a count"
+            there = f"no '{family}' with a count, nor are there all from {family}[1] on"
+            if family in counts:
+                there = f"{family}[1] to {family}[{counts[family]}]"
             problems.append(Problem(f"{path}: [{table}] {name}", f"names one of several entries, but there is {there}"))
         elif name in counts and isinstance(entry, dict):
             one = {key: value for key, value in entry.items() if key != "count"}
             found |= {each: entries.get(each, one) for each in (f"{name}[{i + 1}]" for i in range(counts[name]))}
-        elif not numbered:
+        elif not numbered or numbered["family"] not in entries:
             found[name] = entry
     return found, CountedParts(counts)
+
+
+def _written_one_by_one(entries: Mapping[str, object]) -> dict[str, int]:
+    """The numbers of those that stand there from the first to the last without an entry for all."""
+    places: dict[str, set[str]] = {}
+    for name in entries:
+        if (numbered := _NUMBERED.fullmatch(name)) and numbered["family"] not in entries:
+            places.setdefault(numbered["family"], set()).add(numbered["index"])
+    return {
+        family: len(found)
+        for family, found in places.items()
+        if found == {str(place + 1) for place in range(len(found))}
+    }
 
 
 def _shift(index: re.Match[str]) -> int:

@@ -75,6 +75,16 @@ def test_one_of_many_can_be_different_and_stays_in_its_place(tmp_path: Path) -> 
     assert [recipe.parts[f"mass[{i}]"].start["m"] for i in (1, 2, 3)] == [2, 5, 2]
 
 
+def test_many_may_stand_one_by_one(tmp_path: Path) -> None:
+    text = CHAIN.replace(
+        'mass = { recipe = "SliderMass", count = 3, start = { m = 2 } }',
+        "\n".join(f'"mass[{i}]" = {{ recipe = "SliderMass", start = {{ m = 2 }} }}' for i in (1, 2, 3)),
+    )
+    assert '"mass[3]"' in text
+    found, counted = (read_assembly(write(tmp_path, one)) for one in (text, CHAIN))
+    assert (found.parts, found.connections) == (counted.parts, counted.connections)
+
+
 def test_exposed_names_are_counted_too(tmp_path: Path) -> None:
     exposed = '[expose.outputs]\n"position[i]" = "mass[i].p.s"\n"force[i]" = "spring[i].F"\n'
     model = load_assembly(write(tmp_path, CHAIN + exposed))
@@ -129,7 +139,8 @@ def test_a_connection_that_stands_for_nothing_is_refused_by_its_name(tmp_path: P
     [
         ('"mass[4]" = "Other"', "there is mass[1] to mass[3]"),
         ('"mass[0]" = "Other"', "there is mass[1] to mass[3]"),
-        ('"body[1]" = "Other"', "there is no 'body' with a count"),
+        ('"body[2]" = "Other"', "there is no 'body' with a count, nor are there all from body[1] on"),
+        ('body = "Other"\n"body[1]" = "Other"', "there is no 'body' with a count"),
         ('"mass[one]" = "Other"', "must be an identifier"),
     ],
 )

@@ -423,6 +423,21 @@ def test_a_fitted_scenario_names_its_recipes_from_where_it_is_written(tmp_path: 
     assert fmu_builder.run(path)["ball.height"][0] == value
 
 
+def test_a_fitted_scenario_of_counted_slaves_runs(tmp_path: Path) -> None:
+    (tmp_path / "drop.toml").write_text(
+        '[experiment]\nstop = "0.1 s"\nstep = "10 ms"\n[slaves]\nball = { recipe = "BouncingBall", count = 2 }\n'
+    )
+    (tmp_path / "ball.csv").write_text("t,z\n0,1\n0.05,1\n0.1,1\n")
+    (tmp_path / "fit.toml").write_text(
+        'scenario = "drop.toml"\n[parameters]\n"ball[2].initial_height" = { start = 0.9, min = 0, max = 2 }\n'
+        "[[measurement]]\nfile = 'ball.csv'\ncolumns = { z = 'ball[2].height' }\n[method]\nscan = 0\n"
+    )
+    found = fmu_builder.fit(tmp_path / "fit.toml")
+    path = tmp_path / "fitted.toml"
+    path.write_text(fitted_text(found, path))
+    assert fmu_builder.run(path)["ball[2].height"][0] == found["ball[2].initial_height"].value
+
+
 def test_a_shipped_fit_is_found_by_its_name_and_an_unknown_name_is_answered_with_them() -> None:
     with pytest.raises(InputError, match=r"^bounce: there is no fit of this name; .*did you mean 'bounces'\?$"):
         fmu_builder.fit("bounce")

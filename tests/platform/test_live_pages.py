@@ -226,6 +226,20 @@ def test_the_scenario_that_a_page_copies_is_what_it_runs(
     shown.page.close()
 
 
+def test_the_scenario_that_a_page_of_counted_slaves_copies_runs(browser: Browser, tmp_path: Path) -> None:
+    scenario, page = tmp_path / "masses.toml", tmp_path / "page.html"
+    scenario.write_text(
+        'connections = [["m[i].p", "s.r"]]\n[experiment]\nstop = "20 ms"\nstep = "1 ms"\n[slaves]\n'
+        'm = { recipe = "SliderMass", count = 1 }\ns = "TranslationalSpring"\n'
+        'f = { recipe = "TranslationalSpring", count = 3 }\n"f[2]" = { recipe = "SliderMass", start = { v0 = 1 } }\n'
+    )
+    shown = opened(browser, live(scenario, page))
+    copied = tmp_path / "copied.toml"
+    copied.write_text(shown.page.evaluate("scenarioText()"), encoding="utf-8")
+    assert load_scenario(copied).slaves == load_scenario(scenario).slaves
+    shown.page.close()
+
+
 def test_hold_beside_the_coupling_gains_energy(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:
     """An elastic floor at 22 steps a contact: the ball rises higher with a held force, to 0.1 m with the coupling."""
     shown = opened(browser, ball_and_floor[1])

@@ -215,7 +215,7 @@ class _Panels:
                 y0, y1 = _share(len(rows) - 1 - row, len(rows), 0.07)
                 plain = {"gridcolor": GRID, "linecolor": LINE, "nticks": 5, **response.limits()}
                 y = response.axis() if column == 0 else plain
-                if column and same_range:
+                if column and same_range and "range" not in y:  # with both, plotly draws all other rows over -1 to 4
                     y["matches"] = f"y{self._number(row, 0)}"
                 x = factor.axis(_BELOW_TICKS)
                 if row < len(rows) - 1:

@@ -312,11 +312,14 @@ def test_the_axis_of_a_response_with_one_value_shows_it(here: Callable[[str], St
     figures = re.findall(
         r'<script type="application/json"[^>]*>(.*?)</script>', Path("bounce.html").read_text(), re.DOTALL
     )
-    layout = json.loads(figures[0])["layout"]
-    assert [layout[f"yaxis{number}"].get("range") for number in ("", "2", "3", "4")] == [
-        *[None] * 2,
-        *[[-0.003, -0.001]] * 2,
-    ]
+    for figure in figures[:2]:
+        layout = json.loads(figure)["layout"]
+        assert [layout[f"yaxis{number}"].get("range") for number in ("", "2", "3", "4")] == [
+            *[None] * 2,
+            *[[-0.003, -0.001]] * 2,
+        ]
+    matches = [layout[f"yaxis{number}"].get("matches") for number in ("", "2", "3", "4")]
+    assert matches == [None, "y", None, None]  # a range and `matches` together hide the ranges of the other rows
 
 
 def test_the_indices_of_a_grid_are_the_variances_of_the_means() -> None:

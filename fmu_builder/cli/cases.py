@@ -136,8 +136,9 @@ def _print_cases(results: Sequence[CaseResult]) -> None:
     out.print(table)
     for result in results:
         why = [result.failure] if result.failure else []
-        why += [result.comparison.span.note] if result.comparison and result.comparison.span.note else []
-        for text in why:
+        if result.comparison:
+            why += [result.comparison.span.note, *(f"{e.name}: {e.note}" for e in result.comparison.events if e.note)]
+        for text in filter(None, why):
             out.print(f"{result.name}: {text}", style="red", markup=False, highlight=False)
     good = sum(r.passed for r in results)
     line(f"\n{good} of {len(results)} cases passed")

@@ -1055,6 +1055,20 @@ def test_verdicts_are_coloured_on_a_terminal_only(command: Command, monkeypatch:
     assert "\x1b[31mFAILED" in command("validate", "projectile").out
 
 
+def test_an_event_that_the_reference_lacks_is_named_as_the_reason(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "fall.toml").write_text(
+        '[experiment]\nstop = "0.6 s"\nstep = "10 ms"\n[slaves]\nball = "BouncingBall"\n[reference]\n'
+        'file = "ref.csv"\nsource = "closed form"\nevents."ball.floor.touch[1]" = { absolute = "10 ms" }\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "ref.csv").write_text("time,ball.height\n0,1\n0.6,0\n", encoding="utf-8")
+    said = command("validate", "fall.toml")
+    assert said.code == 1 and "fall: ball.floor.touch[1]: absent in the reference\n" in said.out
+    (tmp_path / "ref.csv.json").write_text('{"events": {"ball.floor.touch[1]": 0.4515}}', encoding="utf-8")
+    said = command("validate", "fall.toml")
+    assert said.code == 0 and "absent" not in said.out
+
+
 # ---- guide -------------------------------------------------------------------------------------------------------
 
 

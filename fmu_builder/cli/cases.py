@@ -18,7 +18,7 @@ from fmu_builder.cli.files import check_outputs, check_page, make_folder_of, nam
 from fmu_builder.cli.printing import line, out, progress
 from fmu_builder.cosim.comparison import comparison_to_json
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of, validate
-from fmu_builder.errors import InputError
+from fmu_builder.errors import InputError, raise_all
 from fmu_builder.export.many import host_fmus
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import catalogue
@@ -68,6 +68,7 @@ def validate_cases(names: Sequence[str], report: Path | None, as_json: bool, liv
         write_report(results, report, title="fmu-builder validate", views=views)
     if as_json:
         print(json.dumps([_case_json(r) for r in results], indent=2))
+        raise_all(r.error for r in results if r.error)  # as text they stand below the table
     else:
         _print_cases(results)
         if report:

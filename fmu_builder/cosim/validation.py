@@ -46,8 +46,8 @@ class Order:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """The result of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes;
-    `system` its slaves, where there are several; `energies` those of its connections, with `power = true`."""
+    """The result of one case.  `error` ended it; `laws` are those of its recipes; `system` its slaves, where there are
+    several; `energies` those of its connections, with `power = true`."""
 
     name: str
     description: str
@@ -58,16 +58,25 @@ class CaseResult:
     reference: Trace | None
     notes: tuple[str, ...]
     seconds: float
-    failure: str | None = None
-    exit_code: int = 0
+    error: FmuBuilderError | None = None
     laws: tuple[LawSection, ...] = ()
     system: SystemGraph | None = None
     energies: tuple[ConnectionEnergy, ...] = ()
 
     @property
+    def failure(self) -> str | None:
+        """The message of the error that ended it."""
+        return str(self.error) if self.error else None
+
+    @property
+    def exit_code(self) -> int:
+        """Of that error."""
+        return self.error.exit_code if self.error else 0
+
+    @property
     def passed(self) -> bool:
         return (
-            self.failure is None
+            self.error is None
             and (self.comparison is None or self.comparison.passed)
             and (self.order is None or self.order.passed)
         )
@@ -168,8 +177,8 @@ def validate(cases: Mapping[str, Path], finished: Callable[[CaseResult], None] |
 
 def crashed_case(name: str, path: Path) -> CaseResult:
     """The result of a case whose process crashed."""
-    what = f"{path}: the process that ran it crashed: one of its FMUs is broken"
-    return _failed(name, what, SlaveError.exit_code, 0.0)
+    what = "the process that ran it crashed: one of its FMUs is broken"
+    return _failed(name, SlaveError(Problem(str(path), what)), 0.0)
 
 
 def run_case(name: str, path: Path) -> CaseResult:
@@ -179,14 +188,14 @@ def run_case(name: str, path: Path) -> CaseResult:
     try:
         return _run(name, checked_scenario(path), begin)
     except FmuBuilderError as error:
-        return _failed(name, str(error), error.exit_code, time.perf_counter() - begin)
+        return _failed(name, error, time.perf_counter() - begin)
     except Exception:
         what = f"a fault of fmu-builder, please report it:\n{traceback.format_exc()}"
-        return _failed(name, what, FmuBuilderError.exit_code, time.perf_counter() - begin)
+        return _failed(name, FmuBuilderError(what), time.perf_counter() - begin)
 
 
-def _failed(name: str, why: str, exit_code: int, seconds: float) -> CaseResult:
-    return CaseResult(name, "", "", None, None, None, None, (), seconds, why, exit_code)
+def _failed(name: str, error: FmuBuilderError, seconds: float) -> CaseResult:
+    return CaseResult(name, "", "", None, None, None, None, (), seconds, error)
 
 
 def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:

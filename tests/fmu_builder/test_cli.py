@@ -30,7 +30,7 @@ from fmu_builder.cli.files import show_page
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of
 from fmu_builder.doctor import FAULT, examine
-from fmu_builder.errors import ToolError
+from fmu_builder.errors import SlaveError, ToolError
 from fmu_builder.export import fmu as builder
 from fmu_builder.export.cache import size_of
 from fmu_builder.export.fmu import Built, host_fmu
@@ -1046,7 +1046,7 @@ class Terminal(io.StringIO):
 
 
 def test_verdicts_are_coloured_on_a_terminal_only(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = CaseResult("x/y", "", "", None, None, None, None, (), 0.0, "it crashed", 3)
+    result = CaseResult("x/y", "", "", None, None, None, None, (), 0.0, SlaveError("it crashed"))
     monkeypatch.setattr(cases, "validate", lambda cases, finished: (result,))
     plain = command("validate", "projectile")
     assert plain.code == 3
@@ -1259,6 +1259,15 @@ def test_errors_are_json_where_results_are(command: Command, arguments: list[str
     assert answer["exit_code"] == code
     assert [entry["where"] for entry in answer["errors"]] == arguments[1:-1]
     assert all(entry["what"] for entry in answer["errors"])
+
+
+def test_errors_of_cases_are_json_behind_their_results(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text('[slaves]\nball = "BouncingBall"\n', encoding="utf-8")
+    said = command("validate", "bad.toml", "--json")
+    assert said.code == 2 and [case["name"] for case in json.loads(said.out)] == ["bad"]
+    answer = json.loads(said.err.partition("FAILED bad\n")[2])
+    assert answer["exit_code"] == 2
+    assert answer["errors"] == [{"where": "bad.toml: experiment", "what": "this key is missing"}]
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def order_case(measured: float = 1.01) -> CaseResult:
 def ended_case(
     name: str = "element/ended", failure: str = "case.toml: [slaves] floor: there is no recipe"
 ) -> CaseResult:
-    return CaseResult(name, "", "", None, None, None, None, (), 0.1, failure, 2)
+    return CaseResult(name, "", "", None, None, None, None, (), 0.1, InputError(failure))
 
 
 def page(tmp_path: Path, *results: CaseResult, title: str = "Report") -> str:

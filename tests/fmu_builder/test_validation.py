@@ -12,7 +12,7 @@ from fmu_builder.cosim import validation as module
 from fmu_builder.cosim.comparison import Comparison, Span, comparison_to_json
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.cosim.validation import CaseResult, Order, all_cases, find_cases, run_case, validate
-from fmu_builder.errors import InputError
+from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.model.scenario import CheckedScenario, Convergence, read_scenario
 from fmu_builder.new import new_element
 
@@ -256,7 +256,7 @@ def test_span_note_is_a_failure() -> None:
 
 
 def test_failure_is_no_pass_whatever_was_compared() -> None:
-    assert not replace(result_with(), failure="it crashed", exit_code=3).passed
+    assert not replace(result_with(), error=SlaveError("it crashed")).passed
 
 
 def converging(monkeypatch: pytest.MonkeyPatch, errors: list[float]) -> Order:

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 import fmu_builder
 from fmu_builder.cosim.comparison import Tolerance, compare
 from fmu_builder.cosim.validation import CaseResult, find_cases, run_case
+from fmu_builder.errors import InputError
 from fmu_builder.fitting.page import write_page
 from fmu_builder.paths import shipped
 from fmu_builder.report.case_view import case_view
@@ -59,7 +60,9 @@ def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Opened
     with_signals = next(r for r in results if r.comparison and r.comparison.signals)
     results.append(failing(with_signals))
     results.append(
-        CaseResult("doctored/ended", "", "", None, None, None, None, (), 0.0, f"case.toml: [slaves] {HOSTILE}", 2)
+        CaseResult(
+            "doctored/ended", "", "", None, None, None, None, (), 0.0, InputError(f"case.toml: [slaves] {HOSTILE}")
+        )
     )
     target = tmp_path_factory.mktemp("report") / "report.html"
     write_report(results, target, title="Report of a test", views=views)

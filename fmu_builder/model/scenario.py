@@ -362,8 +362,12 @@ def expand_members(
 ) -> tuple[CountedParts, list[Problem]]:
     """Write one by one into the tables what stands there with a count: slaves or parts, and their connections.
 
-    Returns the counted parts, and the connections that name no member; adds other faults of names to the problems."""
+    Returns the counted parts, and the connections that name no member; adds other faults of names to the problems.
+    Raises InputError where it is not known which members there are, and so what connections name."""
+    before = len(problems)
     entries, counted = members(path, f"{kind}s", tables[f"{kind}s"], problems)
+    if len(problems) > before:
+        raise InputError(problems)
     connections = tables["connections"] = counted.connections(path, tables.get("connections", []), problems)
     problems += name_problems(path, entries, connections, kind)
     tables[f"{kind}s"] = {name: {"recipe": one} if isinstance(one, str) else one for name, one in entries.items()}

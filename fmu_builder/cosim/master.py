@@ -243,9 +243,10 @@ class Master:
             slave: [v for v in description.variables.values() if is_signal(v)]
             for slave, description in self.descriptions.items()
         }
-        if scenario.experiment.record is not None:
+        if (record := scenario.experiment.record) is not None:
             where = f"{scenario.path}: [experiment] record"
-            self.recorded = chosen_signals(self.recorded, scenario.experiment.record, where, problems)
+            known = [one for one in record if not missing or one.partition(".")[0] in self.descriptions]
+            self.recorded = chosen_signals(self.recorded, known, where, problems)
         if not problems:
             self.groups, problems = groups_of(scenario, self.descriptions, self.wiring)
         if scenario.experiment.power and scenario.experiment.algorithm in IMPLICIT:

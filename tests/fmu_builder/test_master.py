@@ -236,6 +236,15 @@ def test_a_pattern_that_names_no_signal_is_refused(tmp_path: Path) -> None:
     assert "'floor.energie*' names no signal" in message
 
 
+def test_a_pattern_that_may_name_a_signal_of_a_faulty_slave_is_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "Flat.toml").write_text('element = "point_surface"\n[surface]\nkind = "plan"\n')
+    record = 'record = ["car.hub", "*.touch", "body.x"]'
+    slaves = '[slaves]\nbody = "SliderMass"\ncar = "Flat"'
+    message = message_of(tmp_path, f"[experiment]\nstop = 1\nstep = 0.1\n{record}\n{slaves}", InputError)
+    assert "[slaves] car: " in message and "record: 'body.x' names no signal" in message
+    assert "car.hub" not in message and "touch" not in message
+
+
 def test_progress_rises_from_0_to_1(tmp_path: Path) -> None:
     fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
     heard: list[float] = []

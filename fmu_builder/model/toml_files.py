@@ -109,8 +109,8 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
     problems = []
     for fault in error.errors():
         location = [str(part) for part in fault["loc"] if isinstance(part, str)]
-        entry = "".join(f" {part + 1}" for part in fault["loc"] if isinstance(part, int))  # of a list, counted from 1
-        place = (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:]) + entry
+        *tables, key = _shown_places(fault["loc"]) or [""]
+        place = (f"[{'.'.join(tables)}] " if tables else "") + key
         where = f"{path}: {place}" if place else str(path)
         if fault["type"] == "extra_forbidden":
             home = _home_of(model, location)
@@ -128,6 +128,17 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
             shown = shown_value(value) if path.suffix and isinstance(value, bool) else shortened(value)
             problems.append(Problem(where, f"{shown}: {what[0].lower()}{what[1:]}"))
     return problems
+
+
+def _shown_places(location: Sequence[str | int]) -> list[str]:
+    """Tables and key, those of a list with the number of the entry, counted from 1."""
+    shown: list[str] = []
+    for part in location:
+        if isinstance(part, int):
+            shown[-1] += f" {part + 1}"
+        else:
+            shown.append(str(part))
+    return shown
 
 
 def _home_of(model: type[BaseModel], location: Sequence[str]) -> str:

@@ -423,6 +423,17 @@ def test_a_fitted_scenario_names_its_recipes_from_where_it_is_written(tmp_path: 
     assert fmu_builder.run(path)["ball.height"][0] == value
 
 
+def test_a_fault_of_a_measurement_is_named_with_its_number(tmp_path: Path) -> None:
+    measurements = "".join(
+        f"[[measurement]]\nfile = 'ball.csv'\ncolumns = {{ z = {{ signal = 'height', scale = {scale} }} }}\n"
+        for scale in (1, 0)
+    )
+    parameters = "[parameters]\nmass = { start = 1, min = 0.5, max = 2 }\n"
+    (tmp_path / "fit.toml").write_text(f'scenario = "BouncingBall"\n{parameters}{measurements}')
+    with pytest.raises(InputError, match=r"fit.toml: \[measurement 2.columns.z\] scale: 0: must not be 0, which"):
+        fmu_builder.fit(tmp_path / "fit.toml")
+
+
 def test_a_fitted_scenario_of_counted_slaves_runs(tmp_path: Path) -> None:
     (tmp_path / "drop.toml").write_text(
         '[experiment]\nstop = "0.1 s"\nstep = "10 ms"\n[slaves]\nball = { recipe = "BouncingBall", count = 2 }\n'

@@ -51,10 +51,12 @@ def compare_traces(
     try:
         result = compare_files(trace, reference, Tolerance(absolute, relative, time_tolerance), overlap=overlap)
     except InputError as error:
-        if not any(": line " in problem.where for problem in error.problems):
+        if not any(problem.where.startswith(f"{reference}: line ") for problem in error.problems):
             raise
-        what = "reads a measured file, the second of the two, with comments, units and decimal commas of its own"
-        raise InputError([*error.problems, Problem("--map", what)]) from None
+        what = (
+            "if it is measured, with comments, units and decimal commas of its own, give --map MAP.toml, which reads it"
+        )
+        raise InputError([*error.problems, Problem(str(reference), what)]) from None
     if as_json:
         print(json.dumps(comparison_to_json(result), indent=2))
     else:

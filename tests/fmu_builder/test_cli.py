@@ -520,7 +520,8 @@ def test_compare_names_the_option_that_reads_a_measured_file(command: Command, t
         assert said.code == 2
         first, second = said.err.splitlines()
         assert first.startswith("error: b.csv: line 1: ")
-        assert second.startswith("error: --map: reads a measured file, the second of the two, ")
+        assert second.startswith("error: b.csv: if it is measured, ") and "give --map MAP.toml" in second
+        assert "--map" not in command("compare", "b.csv", "a.csv").err  # a map reads the second of the two
     assert "--map" not in command("compare", "a.csv", "absent.csv").err
 
 

@@ -159,9 +159,9 @@ class Drive(TableModel):
 
     @model_validator(mode="after")
     def _one_source(self) -> Drive:
-        given = (self.law is not None, self.table is not None, self.time is not None and self.value is not None)
-        if sum(given) != 1:
-            raise rule("give either table = 'file.csv', or both time and value")
+        points = [one for one in (self.time, self.value) if one is not None]
+        if (self.law is not None) + (self.table is not None) + bool(points) != 1 or len(points) == 1:
+            raise rule("give one of a law, table = 'file.csv', or both time and value")
         if self.time is not None and self.value is not None:
             if len(self.time) != len(self.value) or not self.time:
                 raise rule("time and value must have the same number of entries, at least one")

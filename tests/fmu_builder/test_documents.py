@@ -339,7 +339,7 @@ def test_a_plane_needs_no_word_for_its_kind_and_arrays_serve_as_lists() -> None:
         (lambda: Revolution(profile=3), "Revolution(): profile: 3: must be a list of points, or the name"),
         (lambda: Body(name="arm", joint="revolute", inertia=1), "arm(): mass: this key is missing"),
         (lambda: Experiment(stop=1), "Experiment(): step: this key is missing"),
-        (lambda: Drive(), "Drive(): {}: give either table = 'file.csv', or both time and value"),
+        (lambda: Drive(), "Drive(): {}: give one of a law, table = 'file.csv', or both time and value"),
         (
             lambda: Assembly(parts={}, connections=["a.p"]),
             "Assembly(): connections 1: 'a.p': must be a pair of texts ['slave.port', 'slave.port']",

@@ -141,7 +141,8 @@ def test_a_faulty_experiment_is_told_once(tmp_path: Path, experiment: str, where
             "time must not decrease",
         ),
         ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [], value = [] }", "at least one"),
-        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [0] }", "give either table"),
+        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [0] }", "give one of a law, table"),
+        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { law = '1', time = [0] }", "give one of a law, table"),
         (
             "[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { table = 'a.csv', time = [0], value = [0] }",
             "give either",

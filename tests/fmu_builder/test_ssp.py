@@ -811,7 +811,7 @@ def test_faults_in_an_annotation_are_named_by_their_tables_all_at_once(tmp_path:
     assert problems[0].startswith(f"{where} [experiment]: record: 3: ")
     assert problems[1:] == [
         f"{where} [drive] first.u: tabel: this key is unknown; known: law, time, value",
-        f"{where} [drive] first.a: {{'time': [0]}}: give either table = 'file.csv', or both time and value",
+        f"{where} [drive] first.a: {{'time': [0]}}: give one of a law, table = 'file.csv', or both time and value",
         f"{where} [slaves] first: 3 must be a table",
     ]
 

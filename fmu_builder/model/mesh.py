@@ -159,6 +159,8 @@ def _corners(path: Path) -> Floats:
     data = read_data(path, LARGEST_FILE)
     if not data.strip():
         raise InputError(Problem(str(path), "is empty: export the part again"))
+    if kind == ".stl":
+        _refuse_cut(path, data)
     import trimesh  # starts in half a second: only who reads a mesh waits
     from trimesh.exchange.stl import load_stl
 
@@ -208,6 +210,15 @@ def _refuse_stl(path: Path) -> None:
     elif not header.lstrip().startswith(b"solid") and b"\0" in header + count.to_bytes(4, "little"):
         what = f"its header counts {count} triangles, and it holds {held}: it was cut off, or is no STL file"
         raise InputError(Problem(str(path), what))
+
+
+def _refuse_cut(path: Path, data: bytes) -> None:
+    """Raises InputError for an STL file of text that ends within a solid, which trimesh leaves out."""
+    behind = data.lower().rpartition(b"endsolid")[2] if data[:_HEADER].lstrip().lower().startswith(b"solid") else b""
+    if re.search(rb"facet\s+normal", behind):
+        whole = counted(behind.count(b"endfacet"), "whole facet", "whole facets")
+        what = f"its last solid ends after {whole}, without `endsolid`"
+        raise InputError(Problem(str(path), f"{what}: it was cut off; export the part again"))
 
 
 def _refuse_number(path: Path, count: int) -> None:

@@ -146,10 +146,12 @@ def test_numbers_that_are_not_finite_are_counted(tmp_path: Path, value: float) -
         ("i.ply", ply(CUBE[:3], [[0, 1, 9]]).encode(), "a face names the vertex 9, but the file has 3 vertices"),
         ("e.step", b"ISO-10303-21;", "'.step' is none of .stl, .obj, .ply"),
         ("f.stl", stl(CUBE, FACES)[:-20], "its header counts 12 triangles, and it holds 11"),
+        ("j.stl", stl_text(CUBE, FACES[:2]).partition("endsolid")[0], "ends after 2 whole facets, without `endsolid`"),
+        ("k.stl", stl_text(CUBE, FACES) + stl_text(CUBE, FACES)[:100], "ends after 0 whole facets, without `endsolid`"),
         ("g.obj", b"v 0 0 0\nv 1 0 0\nv 0 0 0\nf 1 2 3\n", "each triangle has two equal corners"),
     ],
 )
-def test_what_is_no_mesh_is_refused(tmp_path: Path, name: str, content: bytes, what: str) -> None:
+def test_what_is_no_mesh_is_refused(tmp_path: Path, name: str, content: str | bytes, what: str) -> None:
     assert what in problems_of(written(tmp_path, name, content))
 
 

@@ -18,7 +18,7 @@ from fmu_builder.cli.files import check_outputs, check_page, make_folder_of, nam
 from fmu_builder.cli.printing import line, out, progress
 from fmu_builder.cosim.comparison import comparison_to_json
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of, validate
-from fmu_builder.errors import InputError, raise_all
+from fmu_builder.errors import InputError, Problem, raise_all
 from fmu_builder.export.many import host_fmus
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import catalogue
@@ -59,6 +59,8 @@ def validate_cases(names: Sequence[str], report: Path | None, as_json: bool, liv
     report  page to write;   live: with live pages of the cases in it
 
     Exits with 1 if a case fails."""
+    if live and report is None:
+        raise InputError(Problem("--live", "is of a report, in which the cases run: give --report FILE, or remove it"))
     chosen = find_cases(names)
     check_outputs(("--report", report), *(("", file) for file in (_read_by(chosen) if report else ())))
     check_page("--report", report)

@@ -65,7 +65,7 @@ def validate_command(
         list[str] | None, typer.Argument(help="Cases: element/case, element, case, or a .toml file.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
-    live: Annotated[bool, typer.Option("--live", help="Cases run in the report as well.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Cases run in the report as well; with --report.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run cases, by default all that are shipped, against their references.  Exit code 1 if one fails.

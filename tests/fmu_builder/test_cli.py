@@ -1056,6 +1056,11 @@ def test_verdicts_are_coloured_on_a_terminal_only(command: Command, monkeypatch:
     assert "\x1b[31mFAILED" in command("validate", "projectile").out
 
 
+def test_live_pages_of_cases_need_a_report(command: Command, tmp_path: Path) -> None:
+    text = refused(command, tmp_path, 2, "validate", "projectile", "--live")
+    assert "error: --live: is of a report, in which the cases run: give --report FILE, or remove it" in text
+
+
 def test_an_event_that_the_reference_lacks_is_named_as_the_reason(command: Command, tmp_path: Path) -> None:
     (tmp_path / "fall.toml").write_text(
         '[experiment]\nstop = "0.6 s"\nstep = "10 ms"\n[slaves]\nball = "BouncingBall"\n[reference]\n'

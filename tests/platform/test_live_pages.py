@@ -240,6 +240,15 @@ def test_the_scenario_that_a_page_of_counted_slaves_copies_runs(browser: Browser
     shown.page.close()
 
 
+def test_the_time_beside_the_player_is_that_of_the_run(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "late.toml").write_text(
+        '[experiment]\nstart = "2 s"\nstop = "2.5 s"\nstep = "10 ms"\n[slaves]\nball = "BouncingBall"\n'
+    )
+    shown = opened(browser, live(tmp_path / "late.toml", tmp_path / "page.html"))
+    assert shown.page.inner_text("#player span") == "2 s"
+    shown.page.close()
+
+
 def test_hold_beside_the_coupling_gains_energy(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:
     """An elastic floor at 22 steps a contact: the ball rises higher with a held force, to 0.1 m with the coupling."""
     shown = opened(browser, ball_and_floor[1])

@@ -210,8 +210,7 @@ class View {
         this.force = this.scene.largestForce();
         this.share = items.some((one) => one.unbounded) ? 0.36 : 0.42; // of the canvas, for half of what is there
         this.angles = this.angles || (this.scene.isFlat() ? [-Math.PI / 2, Math.PI / 2] : [-1.1, 0.35]);
-        this.sample = Math.min(this.sample, this.scene.count - 1);
-        this.draw();
+        this.at(Math.min(this.sample, this.scene.count - 1));
     }
 
     at(sample) {

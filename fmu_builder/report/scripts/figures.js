@@ -48,7 +48,6 @@ async function drawMotion(figure) {
     // the wheel moves the page, with Ctrl it zooms
     figure.addEventListener("wheel", (event) => event.ctrlKey || event.stopPropagation(), { capture: true });
     view.show(items, { time, places });
-    view.at(0);
     views.set(figure, view);
 }
 

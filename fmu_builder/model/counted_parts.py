@@ -123,11 +123,13 @@ def members(
     found: dict[str, object] = {}
     for name, entry in entries.items():
         numbered = _NUMBERED.fullmatch(name)
-        if numbered and not 1 <= int(numbered["index"]) <= counts.get(numbered["family"], 0):
+        if numbered and not _is_member(numbered["index"], counts.get(numbered["family"], 0)):
             family = numbered["family"]
-            there = f"no '{family}' with a count, nor are there all from {family}[1] on"
+            there = f"no '{family}' with a count"
             if family in counts:
                 there = f"{family}[1] to {family}[{counts[family]}]"
+            elif family not in entries:
+                there += f", nor are there all from {family}[1] on"
             problems.append(Problem(f"{path}: [{table}] {name}", f"names one of several entries, but there is {there}"))
         elif name in counts and isinstance(entry, dict):
             one = {key: value for key, value in entry.items() if key != "count"}
@@ -135,6 +137,11 @@ def members(
         elif not numbered or numbered["family"] not in entries:
             found[name] = entry
     return found, CountedParts(counts)
+
+
+def _is_member(index: str, count: int) -> bool:
+    """Of so many, by the index as it is written: `01` is none."""
+    return 1 <= int(index) <= count and index == str(int(index))
 
 
 def _written_one_by_one(entries: Mapping[str, object]) -> dict[str, int]:

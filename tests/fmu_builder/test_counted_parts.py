@@ -140,6 +140,7 @@ def test_a_connection_that_stands_for_nothing_is_refused_by_its_name(tmp_path: P
     [
         ('"mass[4]" = "Other"', "there is mass[1] to mass[3]"),
         ('"mass[0]" = "Other"', "there is mass[1] to mass[3]"),
+        ('"mass[01]" = "Other"', "there is mass[1] to mass[3]"),
         ('"body[2]" = "Other"', "there is no 'body' with a count, nor are there all from body[1] on"),
         ('body = "Other"\n"body[1]" = "Other"', "there is no 'body' with a count"),
         ('"mass[one]" = "Other"', "must be an identifier"),

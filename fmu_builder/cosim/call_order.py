@@ -67,7 +67,6 @@ class _Ways:
         schedule: Schedule,
     ) -> None:
         self._slaves, self._wiring, self._targets, self._schedule = slaves, wiring, targets, schedule
-        self._place = {name: k for k, name in enumerate(schedule.order)}
 
     def lag(self, element: str) -> int | None:
         """L, where it is the same on all ways; None where it is not, or not known."""
@@ -87,7 +86,7 @@ class _Ways:
         for source, output in {node for each in inputs for node in self._wiring.sources.get(each, ())}:
             if source == taker:
                 continue
-            now = passages + self._is_late(source, taker)
+            now = passages + self._schedule.is_late(source, taker)
             passed = _followed(self._slaves[source], output)
             if passed is None or now > len(_ORDERS) or self._steps_differ(source, taker):
                 return False
@@ -104,7 +103,7 @@ class _Ways:
         for target, taken in {node for each in outputs for node in self._targets.get(each, ())}:
             if target == giver:
                 continue
-            now = passages + self._is_late(giver, target)
+            now = passages + self._schedule.is_late(giver, target)
             if now > len(_ORDERS) or self._steps_differ(giver, target):
                 return False
             if target in bodies:
@@ -116,9 +115,6 @@ class _Ways:
             if not passed or not self._force(target, passed, now, bodies, found):
                 return False
         return True
-
-    def _is_late(self, giver: str, taker: str) -> bool:
-        return self._schedule.jacobi or self._place[giver] > self._place[taker]
 
     def _steps_differ(self, one: str, other: str) -> bool:
         return self._schedule.ticks[one] != self._schedule.ticks[other]

@@ -268,8 +268,7 @@ class _Bodies:
         step: float,
     ) -> None:
         self._slaves, self._wiring, self._targets, self._time, self._step = slaves, wiring, targets, time, step
-        self._stated, self._jacobi = stated, schedule.jacobi
-        self._place = {name: k for k, name in enumerate(schedule.order)}
+        self._stated, self._schedule = stated, schedule
         self._asked: dict[tuple[tuple[Node, ...], tuple[Node, ...]], Array | None] = {}
 
     def met_by(self, slave: Slave, held: HeldForce) -> _Met:
@@ -346,7 +345,7 @@ class _Bodies:
             if other == name or other in way.through:
                 continue
             giver, taker = (name, other) if ahead else (other, name)
-            late = self._jacobi or self._place[giver] > self._place[taker]
+            late = self._schedule.is_late(giver, taker)
             reach = found.setdefault(other, _Reach(through=way.through))
             reach.passages = max(reach.passages, way.passages + late)
             for node, share in nodes.items():

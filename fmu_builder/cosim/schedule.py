@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
@@ -26,9 +27,18 @@ class Schedule:
     ticks: Mapping[str, int]
     jacobi: bool
 
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """By slave: its place in the order."""
+        return {name: k for k, name in enumerate(self.order)}
+
     def begin(self, slave: str) -> int:
         """The tick of its step, from 0, in which a slave is set."""
         return 0 if self.jacobi else self.ticks[slave] - 1
+
+    def is_late(self, giver: str, taker: str) -> bool:
+        """Whether a value takes an interval from one slave to the other."""
+        return self.jacobi or self.place[giver] > self.place[taker]
 
     def rounds(self) -> list[list[str]]:
         """Slaves that are set, then stepped, then read, together."""
@@ -39,7 +49,7 @@ class Schedule:
         found: dict[str, int] = {}
         if self.jacobi:
             return found
-        place = {name: k for k, name in enumerate(self.order)}
+        place = self.place
         for (slave, name), sources in wiring.sources.items():
             if slaves[slave].variables[name].type != "Real":
                 continue
@@ -59,7 +69,7 @@ class Schedule:
 
     def between_bodies(self, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> Iterator[tuple[str, str, str]]:
         """Force elements that Gauss-Seidel steps behind one of their bodies and before another one, with both."""
-        place = {name: k for k, name in enumerate(self.order)}
+        place = self.place
         for name in () if self.jacobi else self.order:
             ports = [port for port in slaves[name].ports.values() if port.side == "force"]
             bodies = {

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import fmu_builder
+from tests.fmu_builder.foreign import GAIN, foreign_fmu
 
 SCENARIO = """
 connections = [["body.P[1]", "ax.P_out"], ["ax.p_in", "sx.c"], ["body.P[2]", "ay.P_out"], ["ay.p_in", "sy.c"]]
@@ -31,3 +33,48 @@ def test_two_springs_that_pull_a_body_through_transformers_keep_its_energy(tmp_p
     energy = trace["sx.energy.elastic"] + trace["sy.energy.elastic"] + trace["body.energy.kinetic"]
     assert trace["sx.coupling.lag"][-1] == 1.0 and trace["sy.coupling.lag"][-1] == 1.0
     np.testing.assert_allclose(energy, 0.5 * 2 * 1.0**2 + 0.5 * 0.1 * 1.0**2, rtol=1e-3)
+
+
+ONE_WAY = """
+connections = [{passages}, ["s.r.F", "m.p.F"]]
+[experiment]
+stop = "4 s"
+step = "2 ms"
+algorithm = "{algorithm}"
+{order}
+[slaves]
+m = {{ recipe = "SliderMass", start = {{ m = 1, v0 = "1 m/s" }} }}
+g = {{ recipe = "Gain.fmu" }}
+h = {{ recipe = "Gain.fmu" }}
+s = {{ recipe = "TranslationalSpring", start = {{ k = 400, {given} }} }}
+"""
+ONE = '["m.p.v", "g.u"], ["g.y", "s.r.v"]'
+TWO = '["m.p.v", "g.u"], ["g.y", "h.u"], ["h.y", "s.r.v"]'
+
+
+@pytest.mark.parametrize(
+    ("passages", "order", "lag"),
+    [
+        (ONE, None, 2),  # Jacobi
+        (ONE, ["m", "g", "h", "s"], 0),
+        (ONE, ["g", "s", "m", "h"], 0),
+        (ONE, ["s", "g", "m", "h"], 1),
+        (TWO, ["m", "g", "h", "s"], 0),
+        (TWO, ["s", "g", "m", "h"], 1),
+        (TWO, ["s", "h", "g", "m"], 2),
+    ],
+)
+def test_the_order_by_the_connections_is_the_one_that_the_motion_shows(
+    tmp_path: Path, passages: str, order: list[str] | None, lag: int
+) -> None:
+    """The speed of a mass reaches its spring through gains, which take an interval where they are called late.  With
+    `coupling.order` = unknown the spring finds the lag by itself."""
+    foreign_fmu(tmp_path, "Gain", GAIN)
+    shown = {"algorithm": "jacobi" if order is None else "gauss_seidel", "order": f"order = {order}" if order else ""}
+    for given in ('"coupling.order" = "unknown"', '"coupling.identify" = true'):
+        path = tmp_path / "gain.toml"
+        path.write_text(ONE_WAY.format(passages=passages, given=given, **shown))
+        result = fmu_builder.run(path)
+        assert result.trace["s.coupling.lag"][-1] == lag
+        speed = np.abs(result.trace["m.p.v"])
+        assert np.max(speed[-500:]) == pytest.approx(1.0, abs=0.01)

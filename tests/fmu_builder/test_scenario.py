@@ -145,7 +145,7 @@ def test_a_faulty_experiment_is_told_once(tmp_path: Path, experiment: str, where
         ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { law = '1', time = [0] }", "give one of a law, table"),
         (
             "[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { table = 'a.csv', time = [0], value = [0] }",
-            "give either",
+            "give one of a law",
         ),
         ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = nan", "[drive.body.m] value 1"),
         ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = [1, 2]", "[drive] body.m: [1, 2] must be a number"),

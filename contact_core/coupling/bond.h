@@ -67,6 +67,7 @@
 typedef struct {
     double k, d; /* stiffness, damping coefficient: one of them is 0 */
     CcCouplingOptions given;
+    int bodies_first; /* 1 where a sample is known to show the end of the interval that the step is to pass */
 } CcBondOptions;
 
 /* All that is remembered: doubles only, part of the FMU state. */

@@ -164,13 +164,14 @@ CC_API int cc_axis_has_moved(const CcAxis *c, const CcBondOptions *o, const doub
     double W = b->known != 0.0 ? b->W : cc_bond_guess(o, H), answer = CC_AXIS_STIRS * H * W * cc_abs(b->f[0][0]);
     if (place)
         return *place != c->place || v != c->v;
-    return cc_abs(v - c->v) > cc_max(answer, CC_AXIS_ROUNDING * cc_max(cc_abs(v), cc_abs(c->v)));
+    return o->bodies_first || cc_abs(v - c->v) > cc_max(answer, CC_AXIS_ROUNDING * cc_max(cc_abs(v), cc_abs(c->v)));
 }
 
 /* A sample at a communication point begins with what the interval before it shows: the rate v, and the deformation
  * itself if it is known (NULL: it is the sum of v); H, s, the step to come.  Afterwards c->x is the deformation, f[lag]
  * minus the force that acted and c->way its way.  Returns 0 if there was no interval.
- * The bodies may have moved before the first sample too: Gauss-Seidel with the bodies first. */
+ * The bodies may have moved before the first sample too: Gauss-Seidel with the bodies first.  Where that is known, H is
+ * the length of the interval that ended, too. */
 CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *place, double v, double H)
 {
     c->by_place = place != 0;
@@ -189,6 +190,8 @@ CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *plac
             cc_axis_put(c, o, *place, v);
             return 0;
         }
+    } else if (o->bodies_first) {
+        c->bond.H = H;
     }
     cc_axis_see(c, o, place, v, H);
     return 1;

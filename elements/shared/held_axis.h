@@ -18,8 +18,12 @@ static CcAxis *partner_of(Element *e) { return (CcAxis *)e->partner; }
 
 static CcBondOptions axis_options(const Element *e, double k, double d)
 {
-    return (CcBondOptions){
-        k, d, cc_given(e->coupling.order, e->coupling.mode, e->coupling.identify, e->coupling.INERTIA)};
+    CcBondOptions options = {
+        k, d, cc_given(e->coupling.order, e->coupling.mode, e->coupling.identify, e->coupling.INERTIA), 0};
+#if defined BY_PLACE && !BY_PLACE
+    options.bodies_first = e->coupling.bodies_first != 0.0;
+#endif
+    return options;
 }
 
 /* The literal force at the start is the first one that a master reads. */

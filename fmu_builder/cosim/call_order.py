@@ -1,8 +1,12 @@
-"""What elements of fmu-builder learn of the master: the order in which it calls them and the bodies, `coupling.order`.
+"""What elements of fmu-builder learn of the master: in which order it calls them and the bodies.
+
+They are `coupling.order` and `coupling.bodies_first`.
 
 A force that is found from the motion at a communication point acts on the interval that begins there (`sequential`), or
 on the next one (`parallel`, `late`).  The element can find that from the motion, which takes samples, and where others
-move the bodies as well it may take one for the other; the master knows it."""
+move the bodies as well it may take one for the other; the master knows it.  A spring that is given speeds alone cannot
+find out whether the first ones are those at the beginning of its step, or at the end, when nothing accelerated the
+bodies."""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
 
 ORDER = "coupling.order"
+BODIES_FIRST = "coupling.bodies_first"
 _ORDERS = ("sequential", "parallel", "late")  # by L; as Gauss-Seidel and Jacobi call, and with one FMU in between
 _NAME_AN_ORDER = ("averaged", "predicted")  # modes
 
@@ -24,20 +29,25 @@ def call_orders(
     starts: Mapping[str, Mapping[str, float | str]],
     wiring: Wiring,
     schedule: Schedule,
-) -> Iterator[tuple[str, float]]:
-    """By name, the value of `coupling.order` of each slave that has it, where it follows from the connections.
+) -> Iterator[tuple[str, str, float]]:
+    """Slaves, and the values of these variables that follow from the connections.
 
-    It does not where motion and force take more than three intervals from one to the other, where they are not as many
-    on all ways, as where Gauss-Seidel calls one of two bodies before the element and the other one after it, or where
-    steps of a body are longer or shorter; and what the scenario gives, `unknown` too, or an order of the FMU itself, by
-    its mode too, is kept.
+    An order does not where motion and force take more than three intervals from one to the other, where they are not as
+    many on all ways, as where Gauss-Seidel calls one of two bodies before the element and the other one after it, or
+    where steps of a body are longer or shorter; and what the scenario gives, `unknown` too, or an order of the FMU
+    itself, by its mode too, is kept.
 
     starts   what the scenario gives, by slave and variable"""
     targets: dict[Node, list[Node]] = {}
     for target, sources in wiring.sources.items():
         for source in sources:
             targets.setdefault(source, []).append(target)
+    ways = _Ways(slaves, wiring, targets, schedule)
     for name, description in slaves.items():
+        first = description.variables.get(BODIES_FIRST)
+        known = first is None or first.causality != "parameter" or BODIES_FIRST in starts[name]
+        if not known and ways.begin_with_bodies(name):
+            yield name, BODIES_FIRST, 1.0
         order = description.variables.get(ORDER)
         if order is None or order.causality != "parameter" or not {"unknown", *_ORDERS} <= {*order.literals}:
             continue
@@ -46,9 +56,9 @@ def call_orders(
         mode = description.variables.get(MODE)
         if mode is not None and literal(mode, starts[name]) in _NAME_AN_ORDER:
             continue
-        lag = _Ways(slaves, wiring, targets, schedule).lag(name)
+        lag = ways.lag(name)
         if lag is not None and lag < len(_ORDERS):
-            yield name, float(order.literals[_ORDERS[lag]])
+            yield name, ORDER, float(order.literals[_ORDERS[lag]])
 
 
 class _Ways:
@@ -68,18 +78,24 @@ class _Ways:
     ) -> None:
         self._slaves, self._wiring, self._targets, self._schedule = slaves, wiring, targets, schedule
 
+    def begin_with_bodies(self, element: str) -> bool:
+        """Whether its motion takes no interval on all ways: the bodies are called before it."""
+        back: dict[str, set[int]] = {}
+        return self._motion(element, self._nodes(element, "input"), 0, back) and set().union(*back.values()) == {0}
+
     def lag(self, element: str) -> int | None:
         """L, where it is the same on all ways; None where it is not, or not known."""
         back: dict[str, set[int]] = {}
         there: dict[str, set[int]] = {}
-        variables = self._slaves[element].variables
-        inputs = [(element, name) for name, variable in variables.items() if variable.causality == "input"]
-        outputs = [(element, name) for name, variable in variables.items() if variable.causality == "output"]
+        inputs, outputs = self._nodes(element, "input"), self._nodes(element, "output")
         known = self._motion(element, inputs, 0, back) and self._force(element, outputs, 0, back.keys(), there)
         if not known or not there or len(set().union(*back.values())) > 1:
             return None
         lags = {ahead + after - 1 for body, passages in there.items() for ahead in passages for after in back[body]}
         return lags.pop() if len(lags) == 1 else None
+
+    def _nodes(self, slave: str, causality: str) -> list[Node]:
+        return [(slave, name) for name, one in self._slaves[slave].variables.items() if one.causality == causality]
 
     def _motion(self, taker: str, inputs: Iterable[Node], passages: int, found: dict[str, set[int]]) -> bool:
         """Add where these inputs come from, with the intervals that takes.   False where that is not known."""

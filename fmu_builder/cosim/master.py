@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fmu_builder.cosim.call_order import ORDER, call_orders
+from fmu_builder.cosim.call_order import call_orders
 from fmu_builder.cosim.connection_energy import ConnectionEnergy, ConnectionPower, energy_notes
 from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.discarded_steps import DiscardedStepError, PartedSteps
@@ -262,8 +262,8 @@ class Master:
         self.implicit: ImplicitRun | None = None
         # of slaves outside of groups that are solved for
         self.in_turn = "jacobi" if self.schedule.jacobi else "gauss_seidel"
-        for name, order in call_orders(self.descriptions, self.starts, self.wiring, self.schedule):
-            self.starts[name][ORDER] = order
+        for name, variable, value in call_orders(self.descriptions, self.starts, self.wiring, self.schedule):
+            self.starts[name][variable] = value
         for name, variable, value in law_starts(self.groups, self.descriptions):
             self.starts[name][variable] = value
         self.parted: dict[str, PartedSteps | None] = {}  # slaves that have discarded a step

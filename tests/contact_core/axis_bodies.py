@@ -15,11 +15,15 @@ AUTO = -1
 MOST = 128
 
 
-class Options(ctypes.Structure):
+class Given(ctypes.Structure):
     _fields_ = [
-        ("k", ctypes.c_double), ("d", ctypes.c_double), ("lag", ctypes.c_int), ("identify", ctypes.c_int),
-        ("straight", ctypes.c_int), ("inertia", ctypes.c_double), ("holds", ctypes.c_int),
+        ("lag", ctypes.c_int), ("identify", ctypes.c_int), ("straight", ctypes.c_int), ("inertia", ctypes.c_double),
+        ("holds", ctypes.c_int),
     ]  # fmt: skip
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("k", ctypes.c_double), ("d", ctypes.c_double), ("given", Given), ("bodies_first", ctypes.c_int)]
 
 
 class System(ctypes.Structure):
@@ -76,7 +80,7 @@ class Coupled:
         for i, ends in enumerate(row.ends):
             s.ends[i][0], s.ends[i][1] = ends
             s.x_0[i] = row.x_0[i]
-            s.options[i] = Options(row.k[i], row.d[i], self.lag, self.identify, self.straight, inertia[i])
+            s.options[i] = Options(row.k[i], row.d[i], Given(self.lag, self.identify, self.straight, inertia[i]))
         assert self.library.system_size() == ctypes.sizeof(System)
         self.system = s
         self.memory = ctypes.create_string_buffer(self.library.size() * len(row.ends))

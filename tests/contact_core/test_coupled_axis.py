@@ -23,6 +23,7 @@ from tests.contact_core.axis_bodies import (
     ELEMENTS_FIRST,
     JACOBI,
     Coupled,
+    Given,
     Options,
     Row,
     train,
@@ -53,7 +54,7 @@ steps = st.floats(1e-4, 1.0)
 
 def held(library: ctypes.CDLL, x: float, v: float, a: float, W: float, H: float, **law: float) -> tuple[float, ...]:
     """Force, way and speed at the end of the interval."""
-    options = Options(law.get("k", 0.0), law.get("d", 0.0), 0, 1, 0, 0.0)
+    options = Options(law.get("k", 0.0), law.get("d", 0.0), Given(0, 1, 0, 0.0))
     F = library.force(ctypes.addressof(options), x, v, a, W, H, law.get("R", 0.0))
     return F, H * v + H * H * (a - W * F) / 2, v + H * (a - W * F)
 

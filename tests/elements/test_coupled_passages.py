@@ -26,13 +26,15 @@ sy = { recipe = "RotationalSpring", start = { k = 10 } }
 
 def test_two_springs_that_pull_a_body_through_transformers_keep_its_energy(tmp_path: Path) -> None:
     """Each force acts one step after the sample that it follows from: Gauss-Seidel, once through a transformer.  Found
-    from the motion, which both springs move, that order was wrong for one of them, and 40 % of 1.05 J were lost."""
+    from the motion, which both springs move, that order was wrong for one of them, and 40 % of 1.05 J were lost.  While
+    the masses are not known, for the first samples, held forces are an interval late, each by k v^2 H^2 at most."""
     path = tmp_path / "plane.toml"
     path.write_text(SCENARIO)
     trace = fmu_builder.run(path).trace
     energy = trace["sx.energy.elastic"] + trace["sy.energy.elastic"] + trace["body.energy.kinetic"]
     assert trace["sx.coupling.lag"][-1] == 1.0 and trace["sy.coupling.lag"][-1] == 1.0
-    np.testing.assert_allclose(energy, 0.5 * 2 * 1.0**2 + 0.5 * 0.1 * 1.0**2, rtol=1e-3)
+    np.testing.assert_allclose(energy, 1.05, rtol=0, atol=5 * 400 * 1e-6)
+    assert energy[-1] == pytest.approx(1.05, rel=1e-9)
 
 
 ONE_WAY = """

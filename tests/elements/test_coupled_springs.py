@@ -249,6 +249,21 @@ def test_the_rounding_of_a_sensor_is_no_interval_before_the_first_sample(spring:
         assert element["x"] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("bodies_first", [0.0, 1.0])
+def test_speeds_at_the_ends_of_steps_count_from_the_first_one_on(spring: Fmu, bodies_first: float) -> None:
+    """Steps H_i whose length changes.  Bodies that are called first show v(t_i + H_i), others v(t_i): the deformation
+    is the integral of v, which is straight in each interval, also where the first speed is that at the start."""
+    steps = [1e-3, 1e-3, 2e-3, 3e-3, 0.5e-3, 1e-3, 4e-3]
+    speeds = [0.3, 0.3, 0.28, 0.2, 0.21, 0.1, -0.2, 0.1]
+    element = Running(spring, {"x0": X_0, "r.v": speeds[0], "coupling.bodies_first": bodies_first})
+    for i, H in enumerate(steps):
+        now = i + int(bodies_first)
+        element.set({"r.v": speeds[now]})
+        element.step(H)
+        ways = [h * (v + w) / 2 for h, v, w in zip(steps[:now], speeds, speeds[1:], strict=False)]
+        assert element["x"] == pytest.approx(X_0 + math.fsum(ways), abs=1e-12), i
+
+
 @MASTERS
 def test_speeds_in_single_precision_change_no_energy(mass: Fmu, spring: Fmu, master: str) -> None:
     """Of a body that is thrown from a stretched spring, beyond the sum of all roundings: 320 of 6e-8, twice in v^2."""

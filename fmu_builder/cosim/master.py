@@ -435,7 +435,7 @@ class Master:
             "scenario": self.scenario.path.name,
             "slaves": {n: {"model": d.model_name, "guid": d.guid} for n, d in self.descriptions.items()},
             "algorithm": experiment.algorithm,
-            **({} if experiment.order == "listed" else {"order": list(self.schedule.order)}),
+            **({"order": order} if (order := list(self.schedule.order)) != list(self.descriptions) else {}),
             "step": step,
             **({"steps": longer} if longer else {}),
             "fmu-builder": installed_version("fmu-builder"),

@@ -105,7 +105,7 @@ def overridden(
     if algorithm is not None:
         changes["algorithm"] = algorithm
         if algorithm != "gauss_seidel":
-            changes["order"] = "listed"  # that of the scenario is of gauss_seidel
+            changes["order"] = None  # that of the scenario is of gauss_seidel
     if power is not None:
         changes["power"] = power
     if record is not None:

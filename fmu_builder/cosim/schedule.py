@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fmu_builder.cosim.slave import SlaveDescription
@@ -97,7 +97,7 @@ class Schedule:
             yield (
                 f"{name} is stepped between its bodies {before} and {behind}{also}: it sees one at the end of a step "
                 "and the other one at its beginning, and takes the way of a body in a step for relative motion; list "
-                "such slaves behind their bodies, in [slaves] or in [experiment] order"
+                "such slaves behind their bodies, or leave out [experiment] order"
             )
         links = {(source, target[0]) for target, sources in wiring.sources.items() for source, _ in sources}
         for a, b in sorted(links):
@@ -122,7 +122,11 @@ def schedule_of(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription
         order = _order(scenario, slaves, wiring)
     if problems:
         raise InputError(problems)
-    return Schedule(order, ticks, scenario.experiment.algorithm == "jacobi")
+    schedule = Schedule(order, ticks, scenario.experiment.algorithm == "jacobi")
+    if scenario.experiment.order is None:
+        between = {name for name, _, _ in schedule.between_bodies(wiring, slaves)}
+        schedule = replace(schedule, order=sorted(order, key=between.__contains__))
+    return schedule
 
 
 def _ticks(scenario: CheckedScenario, slave: str) -> int:
@@ -154,7 +158,7 @@ def _ticks(scenario: CheckedScenario, slave: str) -> int:
 def _order(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> list[str]:
     """In which Gauss-Seidel calls the slaves."""
     given = scenario.experiment.order
-    if given == "listed":
+    if given in (None, "listed"):
         return list(slaves)
     where = f"{scenario.path}: [experiment] order"
     if (algorithm := scenario.experiment.algorithm) != "gauss_seidel":

@@ -106,10 +106,11 @@ class Experiment(TableModel):
         description="slaves all at once, `jacobi`, or one after another, `gauss_seidel`; with forces between bodies "
         "and force elements solved for in each step, `implicit`, or in steps whose error is controlled, `adaptive`",
     )
-    order: Annotated[Literal["listed", "structure"] | list[str], BeforeValidator(_order)] = Field(
-        default="listed",
-        description="in which `gauss_seidel` steps the slaves: as they are listed, each after those that its outputs "
-        "follow at once, `structure`, or a list of their names",
+    order: Annotated[Literal["listed", "structure"] | list[str] | None, BeforeValidator(_order)] = Field(
+        default=None,
+        description="in which `gauss_seidel` steps the slaves: as they are `listed`, each after those that its outputs "
+        "follow at once, `structure`, or a list of their names; without it as they are listed, with force elements "
+        "between their bodies moved behind them",
     )
     tolerance: Number | None = Field(
         default=None,

@@ -280,7 +280,7 @@ def with_experiment(
     """The scenario with these keys of its experiment, recording what the responses need."""
     update = dict(changed)
     if changed.get("algorithm", "gauss_seidel") != "gauss_seidel":
-        update["order"] = "listed"  # another order is of gauss_seidel
+        update["order"] = None  # another order is of gauss_seidel
     if responses is not None:
         update["record"] = responses.recorded()
     found = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=update)})

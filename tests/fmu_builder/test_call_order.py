@@ -41,7 +41,8 @@ def orders(tmp_path: Path, text: str) -> dict[str, str]:
         ("jacobi", ("left", "spring", "right"), "parallel"),
         ("gauss_seidel", ("spring", "left", "right"), "sequential"),
         ("gauss_seidel", ("left", "right", "spring"), "sequential"),
-        ("gauss_seidel", ("left", "spring", "right"), None),
+        ("gauss_seidel", ("left", "spring", "right"), "sequential"),  # moved behind them
+        ('gauss_seidel"\norder = "listed', ("left", "spring", "right"), None),
     ],
 )
 def test_the_order_follows_from_the_algorithm_and_the_place_of_the_element(

@@ -181,7 +181,7 @@ function scenarioText() {
         `stop = ${toml(state.stop)}`, `step = ${toml(state.step)}`, `algorithm = ${toml(state.algorithm)}`];
     if (SYSTEM.experiment.tolerance !== null)
         lines.push(`tolerance = ${toml(SYSTEM.experiment.tolerance)}`);
-    if (state.algorithm === "gauss_seidel" && SYSTEM.experiment.order !== "listed")
+    if (state.algorithm === "gauss_seidel" && SYSTEM.experiment.order !== null)
         lines.push(`order = ${toml(SYSTEM.experiment.order)}`);
     for (const slave of SYSTEM.slaves) {
         const starts = startsOf(slave), ticks = SYSTEM.ticks[slave.name];

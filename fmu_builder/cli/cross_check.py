@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fmu_builder.cli.files import find_scenario
 from fmu_builder.cli.printing import line, print_notes
-from fmu_builder.cosim.cross_check import check_triples
+from fmu_builder.cosim.cross_check import check_triples, input_notes
 from fmu_builder.cosim.cross_check_folder import check_cross_check, write_cross_check
 from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.cosim.overrides import named_as_given, overridden
@@ -63,5 +63,5 @@ def _export(
     check_cross_check(system, platforms)
     check_triples(system)
     done = run(chosen)
-    print_notes(done.notes)
+    print_notes([*done.notes, *input_notes(system)])
     return write_cross_check(system, done.trace, folder, platforms)

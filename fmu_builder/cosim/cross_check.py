@@ -9,7 +9,7 @@ NAME_ref.opt   StartTime, StopTime, StepSize, RelTol, OutputIntervalLength"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,17 +36,14 @@ def check_triples(system: System) -> None:
 
 def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path], list[str]]:
     """Write the triple of each slave whose outputs the trace holds, all or none; returns the files, and notes on what
-    a triple does not hold: start values, and inputs that are newer than the communication point.
+    a triple does not hold: start values, and inputs between its rows or newer than the communication point.
 
     Raises InputError where the trace lacks the outputs that a slave's inputs are, or all outputs; ToolError where the
     folder cannot be written."""
     if problems := list(_problems(system, frozenset(trace.names))):
         raise InputError(problems)
     texts: dict[Path, str] = {}
-    notes = []
-    if (algorithm := system.scenario.experiment.algorithm) != "jacobi":
-        what = f"the triples hold the inputs at the communication points; under {algorithm} slaves step with newer ones"
-        notes.append(f"{what}: with --algorithm jacobi their outputs follow from the triples")
+    notes = input_notes(system)
     for slave in system.slaves:
         made = triple(system, trace, slave)
         texts |= {folder / f"{slave}{end}": text for end, text in made.items()}
@@ -56,7 +53,7 @@ def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path
             given = ", ".join(system.starts[slave])
             notes.append(f"the triple of {slave} holds no start values: {given} must be set as in the scenario")
         if master_starts := system.set_by_master[slave]:
-            values = ", ".join(_assignment(system, slave, name, value) for name, value in master_starts.items())
+            values = assignments(system, slave, master_starts)
             notes.append(f"the triple of {slave} does not hold what the run sets by itself: {values}")
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,8 +74,43 @@ def triple(system: System, trace: Trace, slave: str, most: int | None = None) ->
     return texts | ({"_in.csv": csv_text(trace.time, inputs)} if inputs else {})
 
 
+def input_notes(system: System) -> list[str]:
+    """Why the outputs of a slave follow only roughly from the inputs of its triple."""
+    algorithm, step, between = system.scenario.experiment.algorithm, *_intervals(system)
+    notes = []
+    if algorithm != "jacobi" and system.wiring.sources:
+        what = f"the triples hold the inputs at the communication points; under {algorithm} slaves step with newer ones"
+        notes.append(f"{what}: with the algorithm jacobi their outputs follow from the triples")
+    if between > step and (system.wiring.sources or any(not signal.is_constant for signal in system.signals)):
+        what = f"the triples hold the inputs every {between:g} s, and the run has new ones every {step:g} s"
+        notes.append(f"{what}: with an output_step of {step:g} s they hold all")
+    return notes
+
+
+def how_inputs_are_held(system: System, slave: str) -> str:
+    """What the rows of `_in.csv` of a slave are to its steps."""
+    step, between = _intervals(system)
+    rows = "at the communication points" if between <= step else f"every {between:g} s"
+    how = "they" if between <= step else f"in the run they had new values every {step:g} s, which"
+    texts = [f"holds its inputs {rows}; {how} are held over each step"]
+    algorithm = system.scenario.experiment.algorithm
+    if algorithm != "jacobi" and any(target == slave for target, _ in system.wiring.sources):
+        texts.append(f"The run was one of {algorithm}, whose steps may have newer inputs than those of their beginning")
+    return ". ".join(texts) + "."
+
+
+def _intervals(system: System) -> tuple[float, float]:
+    """The communication step, and the time between two rows, s; with a row for each step both are the same."""
+    step, between = (system.scenario.seconds(key) for key in ("step", "output_step"))
+    return step, between if between > 1.5 * step else step
+
+
+def assignments(system: System, slave: str, starts: Mapping[str, Start]) -> str:
+    """Start values as a user writes them."""
+    return ", ".join(_assignment(system, slave, name, value) for name, value in starts.items())
+
+
 def _assignment(system: System, slave: str, name: str, value: Start) -> str:
-    """A start value as a user writes it."""
     literals = system.slaves[slave].variables[name].literals
     return f"{name} = {next((text for text, number in literals.items() if number == value), value)}"
 

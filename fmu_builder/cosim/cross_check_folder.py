@@ -19,7 +19,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from fmu_builder.cosim.cross_check import MOST_BYTES, triple
+from fmu_builder.cosim.cross_check import MOST_BYTES, how_inputs_are_held, triple
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, none_of
@@ -165,7 +165,7 @@ def _readme(system: System, slave: str, kind: str, texts: Mapping[str, str], ori
     name, experiment = description.model_name, system.scenario
     step, stop = (experiment.seconds(key) for key in ("step", "stop"))
     inputs = (
-        f"{name}_in.csv holds its inputs at the communication points; they are held over each step."
+        f"{name}_in.csv {how_inputs_are_held(system, slave)}"
         if "_in.csv" in texts
         else "Its inputs keep their start values."
     )

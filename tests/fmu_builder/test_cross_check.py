@@ -65,7 +65,12 @@ def test_each_slave_has_outputs_options_and_where_it_has_any_inputs(tmp_path: Pa
     kinds = [f"{name}_{kind}" for name in ("first", "second", "third") for kind in ("in.csv", "ref.csv", "ref.opt")]
     assert sorted(files) == sorted(kinds)
     assert sorted(p.name for p in (tmp_path / "made" / "triples").iterdir()) == sorted(kinds)
-    assert notes == ["the triple of third holds no start values: k must be set as in the scenario"]
+    rows, starts = notes
+    assert rows == (
+        "the triples hold the inputs every 0.002 s, and the run has new ones every 0.001 s: "
+        "with an output_step of 0.001 s they hold all"
+    )
+    assert starts == "the triple of third holds no start values: k must be set as in the scenario"
     options = read_ref_opt_file(files["first_ref.opt"])
     assert (options["StartTime"], options["StopTime"], options["StepSize"]) == (0.0, 0.02, 0.001)
     assert options["OutputIntervalLength"] == 0.002
@@ -209,6 +214,30 @@ def test_inputs_of_a_system_are_written_and_then_there_is_no_model_exchange(
     readme = reference.with_name("README.md").read_text()
     assert f"exported by fmu-builder {own_version()}\n" in readme and "in the FMU. License of the FMU: BSD" in readme
     assert "cs/SliderMass_in.csv" not in kinds and "me/Gain_ref.csv" not in kinds
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "output_step", "holds", "noted"),
+    [
+        ("jacobi", "1 ms", "at the communication points; they are held over each step.\n", []),
+        ("gauss_seidel", "1 ms", "step. The run was one of gauss_seidel, whose steps may have newer", ["under"]),
+        ("jacobi", "5 ms", "every 0.005 s; in the run they had new values every 0.001 s, which are held", ["every"]),
+    ],
+)
+def test_what_the_inputs_of_a_reference_are_to_the_steps_is_said(
+    algorithm: str, output_step: str, holds: str, noted: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    path = tmp_path / "system.toml"
+    path.write_text(
+        f'connections = [["a.u", "b.p.s"]]\n[experiment]\nstop = "5 ms"\nstep = "1 ms"\nalgorithm = "{algorithm}"\n'
+        '[slaves]\nb = "SliderMass"\na = "Gain.fmu"\n'
+    )
+    files = export(tmp_path, str(path), "--platform", host_platform(), "--output-step", output_step)
+    (readme,) = (path.read_text() for name, path in files.items() if name.endswith("Gain/README.md"))
+    assert holds in readme
+    notes = [line for line in capsys.readouterr().err.splitlines() if "the triples hold" in line]
+    assert len(notes) == len(noted) and all(word in note for word, note in zip(noted, notes, strict=True))
 
 
 @pytest.mark.slow

@@ -163,7 +163,7 @@ def _readme(system: System, slave: str, kind: str, texts: Mapping[str, str], ori
     """What an importer has to know, and where the reference comes from."""
     description = system.slaves[slave]
     name, experiment = description.model_name, system.scenario
-    step, stop = (experiment.seconds(key) for key in ("step", "stop"))
+    step, stop = system.schedule.ticks[slave] * experiment.seconds("step"), experiment.seconds("stop")
     inputs = (
         f"{name}_in.csv {how_inputs_are_held(system, slave)}"
         if "_in.csv" in texts

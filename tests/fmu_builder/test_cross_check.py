@@ -240,6 +240,16 @@ def test_what_the_inputs_of_a_reference_are_to_the_steps_is_said(
     assert len(notes) == len(noted) and all(word in note for word, note in zip(noted, notes, strict=True))
 
 
+def test_the_readme_of_a_reference_names_the_step_of_its_slave(tmp_path: Path) -> None:
+    path = tmp_path / "system.toml"
+    path.write_text('[experiment]\nstop = "4 ms"\nstep = "1 ms"\n[slaves.b]\nrecipe = "SliderMass"\nstep = "2 ms"\n')
+    files = export(tmp_path, str(path), "--platform", host_platform())
+    readmes = {name.split("/")[0]: file for name, file in files.items() if name.endswith("README.md")}
+    assert "fmi2DoStep with the step 0.002 s" in readmes["cs"].read_text()
+    assert "the same FMU with the step 0.002 s" in readmes["me"].read_text()
+    assert read_ref_opt_file(readmes["cs"].with_name("SliderMass_ref.opt"))["StepSize"] == 0.002
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [path.stem for path in catalogue()])
 def test_the_catalogue_is_exported_and_fmpy_gets_the_references(name: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from fmu_builder.cosim.cross_check import MOST_BYTES, how_inputs_are_held, triple
+from fmu_builder.cosim.cross_check import MOST_BYTES, assignments, how_inputs_are_held, triple
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, none_of
@@ -66,10 +66,11 @@ def _problems(system: System) -> Iterator[Problem]:
         slaves = " and ".join(slave for slave, description in system.slaves.items() if description.model_name == name)
         yield Problem(where, f"{slaves} are FMUs of one name, {name}, which has one folder: export a system with one")
     for slave in system.slaves:
-        values = {**system.set_by_master[slave], **system.starts[slave]}
-        if values:
-            what = f"{slave} starts with {', '.join(values)}; the cross-check knows no start values"
-            yield Problem(where, f"{what}: write them into [start] of its recipe")
+        repair = "the cross-check knows no start values: write them into [start] of its recipe"
+        if given := system.starts[slave]:
+            yield Problem(where, f"{slave} starts with {', '.join(given)}; {repair}")
+        if by_itself := system.set_by_master[slave]:
+            yield Problem(where, f"the run sets {assignments(system, slave, by_itself)} of {slave} by itself; {repair}")
 
 
 def _binary_problems(system: System, slave: str, platforms: Sequence[str]) -> Iterator[Problem]:

@@ -321,3 +321,14 @@ def test_what_the_rules_have_no_place_for_is_refused(
     with pytest.raises(InputError, match=what):
         export(tmp_path, str(path), *options)
     assert not (tmp_path / "made").exists()
+
+
+def test_a_value_that_the_run_sets_by_itself_is_named_as_such_with_the_value_to_write(tmp_path: Path) -> None:
+    path = tmp_path / "drop.toml"
+    path.write_text(DROP.replace("ALGORITHM", "jacobi"))
+    with pytest.raises(InputError) as caught:
+        export(tmp_path, str(path))
+    assert str(caught.value) == (
+        f"{path}: the run sets coupling.order = parallel of floor by itself; the cross-check knows no start values: "
+        "write them into [start] of its recipe"
+    )

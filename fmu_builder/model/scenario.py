@@ -293,27 +293,47 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
     wrong_times = time_problems(path, tables.get("experiment"))
     problems += wrong_times
+    is_timed = not wrong_times
     try:
         scenario = CheckedScenario.model_validate({"path": path, **tables})
     except ValidationError as error:
+        is_timed = False
         problems += explain(path, error, CheckedScenario)
         try:
             scenario = CheckedScenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
         except ValidationError:
             raise InputError([*problems, *unknown]) from None
-    return scenario, [*problems, *_convergence_problems(scenario)]
+    return scenario, [*problems, *_convergence_problems(scenario, is_timed)]
 
 
-def _convergence_problems(scenario: CheckedScenario) -> list[Problem]:
-    """Steps that are no times, or not greater than 0."""
+def _convergence_problems(scenario: CheckedScenario, is_timed: bool) -> list[Problem]:
+    """Steps that are no times, not greater than 0, there twice, or do not end at the stop.
+
+    is_timed   the times of the experiment are those of the file"""
     problems: list[Problem] = []
+    before: list[float] = []
     for number, text in enumerate(scenario.convergence.steps if scenario.convergence is not None else (), 1):
         where = f"{scenario.path}: [convergence] steps {number}"
         with collected(problems):
             step = parse_quantity(text, parse_unit("s"), where)
             if not step > 0.0:
                 problems.append(Problem(where, f"{step:g} s must be greater than 0"))
+            elif any(math.isclose(step, other) for other in before):
+                what = f"{step:g} s is there twice: the order follows from the errors of different steps; change one"
+                problems.append(Problem(where, what))
+            elif is_timed:
+                problems += _whole_steps(where, scenario, step)
+            before.append(step)
     return problems
+
+
+def _whole_steps(where: str, scenario: CheckedScenario, step: float) -> Iterator[Problem]:
+    start, stop = (scenario.seconds(key) for key in ("start", "stop"))
+    count = (stop - start) / step
+    if abs(count - round(count)) > 1e-6 or round(count) < 1:
+        near = (stop - start) / max(round(count), 1)
+        what = f"{step:g} s: no whole number of such steps ends at stop = {stop:g} s after start = {start:g} s"
+        yield Problem(where, f"{what}; {near:.9g} s is the nearest step that does")
 
 
 _ANY_TIMES = {"stop": 1.0, "step": 1.0}  # of a scenario that is checked and not run

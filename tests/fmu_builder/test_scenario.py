@@ -192,6 +192,17 @@ def test_faulty_connections_are_told(tmp_path: Path, connections: str, words: st
             "'1 m' has the dimension m but s is needed",
         ),
         ("[convergence]\nquantity = 'a.b'\nsteps = [1, 0, 3]\norder = 1", "steps 2", "0 s must be greater than 0"),
+        (
+            "[convergence]\nquantity = 'a.b'\nsteps = [0.1, '100 ms', 0.5]\norder = 1",
+            "[convergence] steps 2",
+            "0.1 s is there twice: the order follows from the errors of different steps; change one",
+        ),
+        (
+            "[convergence]\nquantity = 'a.b'\nsteps = [0.5, 0.3, 0.1]\norder = 1",
+            "[convergence] steps 2",
+            "0.3 s: no whole number of such steps ends at stop = 1 s after start = 0 s; 0.333333333 s is the nearest "
+            "step that does",
+        ),
         ("[convergence]\nquantity = 'a.b'\nsteps = [1, 2, 3]\norder = 'x'", "order", "'x': must be a number"),
         ("[convergence]\nquantity = 'a.b'\nsteps = [1, 2, 3]\norder = 0", "order", "0: must be greater than 0"),
     ],

@@ -290,11 +290,12 @@ def _event_tolerances(at: str, declared: Reference) -> dict[str, Tolerance]:
 
 def _tolerance(where: str, entry: ToleranceEntry, unit: str) -> Tolerance:
     known = parse_unit(unit or "1")
-    return Tolerance(
-        absolute=parse_quantity(entry.absolute, known, f"{where} absolute", is_difference=True) / known.factor,
-        relative=entry.relative,
-        time=parse_quantity(entry.time, parse_unit("s"), f"{where} time"),
-    )
+    absolute = parse_quantity(entry.absolute, known, f"{where} absolute", is_difference=True) / known.factor
+    time_shift = parse_quantity(entry.time, parse_unit("s"), f"{where} time")
+    given = (("absolute", entry.absolute, absolute), ("time", entry.time, time_shift))
+    if negative := [(key, text) for key, text, value in given if value < 0.0]:
+        raise InputError([Problem(f"{where} {key}", f"{text!r} must be at least 0") for key, text in negative])
+    return Tolerance(absolute=absolute, relative=entry.relative, time=time_shift)
 
 
 def _order(scenario: CheckedScenario, convergence: Convergence, reference: Trace) -> Order:

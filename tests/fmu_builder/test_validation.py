@@ -299,6 +299,8 @@ def test_unknown_quantity_of_convergence_is_told_with_the_nearest(tmp_path: Path
             'events."floor.rebound" = { relative = 0.1 }',
             "events floor.rebound: neither the run nor known.csv has such an",
         ),
+        ('signals."body.p.r[3]" = { absolute = -1 }', "signals body.p.r[3] absolute: -1 must be at least 0"),
+        ('signals."body.p.r[3]" = { time = "-1 ms" }', "signals body.p.r[3] time: '-1 ms' must be at least 0"),
         ('signals."body.p.r[3]" = { absolute = "1 kg" }', "signals body.p.r[3] absolute = '1 kg' has the dimension kg"),
     ],
 )

@@ -27,9 +27,12 @@ _MOST_ENDS = 3  # crashes and hangs after which the other rules are not tried
 
 def missing_library(fmu: Fmu) -> str:
     """Why this machine cannot call the FMU, or nothing."""
-    name = host_library_name(fmu)
-    has = ", ".join(platform_folders(fmu.names)) or "none"
-    return "" if name in fmu.names else f"there is no binary for this machine ({host_platform()}), but for: {has}"
+    library, platform, has = host_library_name(fmu), host_platform(), platform_folders(fmu.names)
+    if library in fmu.names:
+        return ""
+    if platform in has:
+        return f"there is no binary for this machine ({platform}): {library} is missing"
+    return f"there is no binary for this machine ({platform}), but for: {', '.join(has) or 'none'}"
 
 
 def host_library_name(fmu: Fmu) -> str:

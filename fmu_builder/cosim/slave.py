@@ -81,6 +81,7 @@ class SlaveDescription:
     states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
     arrays: tuple[Fmi3Array, ...] = ()  # of an FMU for FMI 3.0, whose scalars `variables` has
     left_out: tuple[str, ...] = ()  # of an FMU for FMI 3.0: what the master has not: clocks, Binary, arrays of texts
+    misnamed: tuple[str, ...] = ()  # platforms whose folder of binaries/ lacks the library that modelIdentifier names
     kinds: Mapping[int, str] | None = None  # of an FMU for FMI 3.0: the types of its variables, by value reference
 
     def obstacle(self) -> str | None:
@@ -88,6 +89,10 @@ class SlaveDescription:
         platform = host_platform()
         if platform in self.platforms:
             return None
+        if platform in self.misnamed:
+            folder, _, name = self.library().rpartition("/")
+            what = f"has no binary for this machine: {folder}/ lacks {name}"
+            return f"{what}; rename the library, or correct modelIdentifier"
         return f"has no binary for this machine ({platform}); it has {', '.join(self.platforms) or 'none'}"
 
     def library(self) -> str:
@@ -129,6 +134,8 @@ def read_slave(path: Path) -> SlaveDescription:
     variables = variables_of(description, root, scalars, literals, ours, is_fmi3)
     folders = {n: f"binaries/{TUPLES[n] if is_fmi3 else n}/{identifier}{p.suffix}" for n, p in PLATFORMS.items()}
     others = () if is_fmi3 else sorted(_other_platforms(names))
+    full = platform_folders(names)
+    misnamed = (n for n, library in folders.items() if library not in names and library.split("/")[1] in full)
     experiment, faults = _default_experiment(description)
     can_restore = bool(capabilities.canGetAndSetFMUstate)
     return SlaveDescription(
@@ -154,6 +161,7 @@ def read_slave(path: Path) -> SlaveDescription:
         interpolates=bool(capabilities.canInterpolateInputs),
         asynchronous=bool(capabilities.canRunAsynchronuously),
         states_behind=states_behind(description, scalars),
+        misnamed=tuple(misnamed),
         kinds=kinds,
         arrays=scalars.arrays,
         left_out=tuple(

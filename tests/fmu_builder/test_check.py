@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,18 @@ def test_an_fmu_for_other_platforms_is_read_and_not_called(tmp_path: Path) -> No
     assert report.notes == (
         f"the rules on calls were not tried: there is no binary for this machine ({host_platform()}), but for: {other}",
     )
+
+
+def test_a_library_with_another_name_than_the_model_identifier_is_missing(tmp_path: Path) -> None:
+    fmu, renamed = foreign_fmu(tmp_path, "Spring", BODY), tmp_path / "Renamed.fmu"
+    with zipfile.ZipFile(fmu) as old, zipfile.ZipFile(renamed, "w") as new:
+        for name in old.namelist():
+            new.writestr(re.sub(r"(binaries/.*/)Spring", r"\1Another", name), old.read(name))
+    report = check_fmu(renamed)
+    (note,) = report.notes
+    assert "A07" in rules_of(report)
+    assert f"for this machine ({host_platform()}): binaries/{host_platform()}/Spring" in note
+    assert note.endswith(" is missing")
 
 
 @pytest.mark.slow

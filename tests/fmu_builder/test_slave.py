@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -147,6 +148,17 @@ def test_an_fmu_without_a_binary_for_this_machine_names_those_it_has(
         Slave("other", description)
     expected = f"other (Other.fmu): has no binary for this machine ({host_platform()}); it has {named}"
     assert str(caught.value) == expected
+
+
+def test_a_library_with_another_name_than_the_model_identifier_is_named(tmp_path: Path) -> None:
+    fmu, moved = foreign_fmu(tmp_path, "Other"), tmp_path / "Moved.fmu"
+    with zipfile.ZipFile(fmu) as old, zipfile.ZipFile(moved, "w") as new:
+        for name in old.namelist():
+            new.writestr(re.sub(r"(binaries/.*/)Other", r"\1Another", name), old.read(name))
+    description = read_slave(moved)
+    assert (description.obstacle() or "").startswith(
+        f"has no binary for this machine: binaries/{host_platform()}/ lacks Other{PLATFORMS[host_platform()].suffix}; "
+    )
 
 
 # ---- what is read ------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from fmu_builder.cosim.isolation.limits import limits_of
 from fmu_builder.cosim.loop.operations import Access, Clock, Keep, Operation, Step
 from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
 from fmu_builder.cosim.overrides import named_as_given, overridden
-from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
+from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last_row_note
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
 from fmu_builder.cosim.schedule import Schedule, schedule_of
@@ -284,7 +284,7 @@ class Master:
         recipes = dict.fromkeys(e.recipe for e in self.scenario.slaves.values() if Path(e.recipe).suffix != ".fmu")
         former = (former_note(find_recipe(recipe, self.scenario.path.parent)) for recipe in recipes)
         notes = (*self.scenario.notes, *self.wiring.notes, *filter(None, former))
-        return [*notes, *self.initialization().unused_starts()]
+        return [*notes, *self.initialization().unused_starts(), *last_row_note(self.scenario)]
 
     def load(self, name: str, description: SlaveDescription) -> Slave:
         """A slave; bodies for whose forces `adaptive` solves may end steps at events.   Raises SlaveError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -17,7 +18,18 @@ from fmu_builder.cosim.slave import Slave
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
+from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.units import Unit, parse_unit
+
+
+def last_row_note(scenario: CheckedScenario) -> list[str]:
+    """A note if the rows of a trace do not end with the run."""
+    start, stop, between = (scenario.seconds(key) for key in ("start", "stop", "output_step"))
+    last = start + math.floor((stop - start) / between + 1e-6) * between
+    if stop - last <= 1e-6 * between:
+        return []
+    what = f"stop = {stop:g} s is not a whole number of rows of output_step = {between:g} s after start = {start:g} s"
+    return [f"{what}: the last row of the trace is that of {last:g} s"]
 
 
 class Recorder:

@@ -212,6 +212,25 @@ def test_times_start_where_the_experiment_starts(tmp_path: Path) -> None:
     assert trace.time.tolist() == [-0.3 + k * 0.1 for k in range(8)]
 
 
+@pytest.mark.parametrize(
+    ("times", "last"),
+    [
+        ("stop = 0.02\nstep = 1e-3\noutput_step = '3 ms'", "0.018"),
+        ("start = 0.1\nstop = 0.12\nstep = 1e-3\noutput_step = '50 ms'", "0.1"),
+        ("stop = 0.3\nstep = 1e-3\noutput_step = '100 ms'", ""),
+        ("start = 0.1\nstop = 0.8\nstep = 1e-3\noutput_step = '7 ms'", ""),
+        ("stop = 0.02\nstep = 1e-3", ""),
+    ],
+)
+def test_rows_that_end_before_the_run_are_noted(tmp_path: Path, times: str, last: str) -> None:
+    result = run_text(tmp_path, drop(times))
+    noted = [note for note in result.notes if "whole number of rows" in note]
+    assert len(noted) == bool(last)
+    assert all(note.endswith(f": the last row of the trace is that of {last} s") for note in noted)
+    if last:
+        assert result.trace.time[-1] == pytest.approx(float(last))
+
+
 def test_output_step_thins_the_rows_and_changes_none(tmp_path: Path) -> None:
     fine = run_text(tmp_path, drop("stop = 0.08\nstep = 1e-4")).trace
     thin = run_text(tmp_path, drop("stop = 0.08\nstep = 1e-4\noutput_step = '2 ms'")).trace

@@ -32,7 +32,7 @@ def missing_library(fmu: Fmu) -> str:
         return ""
     if platform in has:
         return f"there is no binary for this machine ({platform}): {library} is missing"
-    return f"there is no binary for this machine ({platform}), but for: {', '.join(has) or 'none'}"
+    return f"there is no binary for this machine ({platform})" + (f", but for: {', '.join(has)}" if has else "")
 
 
 def host_library_name(fmu: Fmu) -> str:

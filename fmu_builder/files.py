@@ -124,6 +124,13 @@ def csv_reader(text: str, lines: Iterable[str] | None = None) -> CsvRows:
     return CsvRows(io.StringIO(text, newline="") if lines is None else lines, csv_separator(text))
 
 
+def named_file(path: Path, where: str) -> Path:
+    """The path; raises InputError at the entry `where` that names it if there is nothing."""
+    if not path.exists() and path.absolute() not in _TEXTS.get():
+        raise InputError(Problem(where, f"there is no file {path}"))
+    return path
+
+
 def read_data(path: Path, largest: int) -> bytes:
     """The bytes of a regular file.   largest  number of them.   Raises InputError: for a device or FIFO too."""
     try:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.recorder import unit_of_signal
 from fmu_builder.errors import InputError, Problem, did_you_mean, raise_faults, shortened
-from fmu_builder.files import read_text
+from fmu_builder.files import named_file, read_text
 from fmu_builder.model.mapping import ColumnEntry, MeasurementMap, offset_range
 from fmu_builder.units import Unit, dimension_text, mixes_cycles_and_angle, parse_quantity, parse_unit
 
@@ -68,18 +68,25 @@ class _Table:
 
 
 def read_measurement(
-    path: Path, table: MeasurementMap, units: Mapping[str, str], where: str, *, source: str = "the run"
+    path: Path,
+    table: MeasurementMap,
+    units: Mapping[str, str],
+    where: str,
+    *,
+    named: str | None = None,
+    source: str = "the run",
 ) -> Measurement:
     """The mapped columns of a file.
 
     units   of the signals that there are, by name; empty where it is not known: SI
     where   of the map in messages, such as "fit.toml: [measurement ball.csv] "
+    named   the entry that names the file, if there is one, in messages
     source  of the signals, in messages
     Raises InputError with all that is wrong with map and file."""
     problems: list[Problem] = []
     start, least, largest = offset_range(table.time_offset, where, problems)
     try:
-        read = _read_table(path)
+        read = _read_table(named_file(path, named) if named else path)
     except InputError as error:
         raise InputError([*problems, *error.problems]) from None
     time = _time(read, table.time, path, where, problems)

@@ -28,7 +28,7 @@ from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.fmu import FMI3_SUFFIX, pack
-from fmu_builder.files import write_whole
+from fmu_builder.files import named_file, write_whole
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
 from fmu_builder.paths import find_recipe
 
@@ -164,9 +164,9 @@ def _experiment(path: Path, description: SlaveDescription) -> Experiment:
 def _reference(scenario: CheckedScenario, slave: str, description: SlaveDescription) -> Trace:
     """The compared signals under the names of the FMU's variables."""
     assert scenario.reference is not None
-    whole = read_trace(scenario.path.parent / scenario.reference.file)
-    names = list(scenario.reference.signals)
     where = f"{scenario.path}: [reference]"
+    whole = read_trace(named_file(scenario.path.parent / scenario.reference.file, f"{where} file"))
+    names = list(scenario.reference.signals)
     if missing := [name for name in names if name not in whole]:
         raise InputError(Problem(where, f"{scenario.reference.file} has no signal {', '.join(missing)}"))
     plain = [name.removeprefix(f"{slave}.") for name in names]

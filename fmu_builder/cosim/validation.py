@@ -19,6 +19,7 @@ from fmu_builder.cosim.system_graph import SystemGraph, graph_of
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, ToolError, collected, did_you_mean
 from fmu_builder.export.law_sections import LawSection, law_sections
+from fmu_builder.files import named_file
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.recipe import has_laws
 from fmu_builder.model.scenario import CheckedScenario, Convergence, Reference, ToleranceEntry, read_scenario
@@ -237,7 +238,7 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
 
 def _reference(case: Path, declared: Reference) -> Trace:
     """Its trace.  Raises InputError if that cannot be read, lacks signals, or where a tolerance has a wrong unit."""
-    reference = read_trace(case.parent / declared.file)
+    reference = read_trace(named_file(case.parent / declared.file, f"{case}: [reference] file"))
     missing = [name for name in declared.signals if name not in reference]
     if missing:
         what = f"{declared.file} has no such signal"

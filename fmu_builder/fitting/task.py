@@ -319,7 +319,9 @@ class FitTask:
         where = f"{self.path}: [measurement {entry.file}] "
         found = None
         with collected(problems):
-            found = read_measurement(self.path.parent / entry.file, entry, self.units, where, source="the system")
+            found = read_measurement(
+                self.path.parent / entry.file, entry, self.units, where, named=f"{where}file", source="the system"
+            )
         checked = None
         with collected(problems), named_as_given(self.scenario, where + "{}", start=entry.start):
             changed = overridden(self.scenario, where + "{}", start=entry.start)

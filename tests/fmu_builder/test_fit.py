@@ -339,7 +339,7 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
         f"{path}[measurement ball.csv] start initial_hight: BouncingBall has no such variable; did you mean "
         "'initial_height'?",
         f"{path}[measurement ball.csv] start mass = '3 m' has the dimension m but kg is needed",
-        "/none.csv: cannot be read: No such file or directory",
+        f"{path}[measurement none.csv] file: there is no file {tmp_path}/none.csv",
         "/late.csv: column 'z': covers 5 s to 6 s and the run 0 s to 2 s, with the time offset 0 s: no time in common; "
         "correct time_offset",
     ]

@@ -187,7 +187,7 @@ def test_a_reference_that_cannot_be_read_is_told_before_the_run(
     path.write_text(f'{text}source = "closed form"\nsignals."body.p.r[3]" = {{ absolute = 1 }}\n', encoding="utf-8")
     monkeypatch.setattr("fmu_builder.cosim.validation.run", lambda scenario: pytest.fail("it was run"))
     result = run_case("long", path)
-    assert result.failure and "lost.csv: cannot be read" in result.failure
+    assert result.failure == f"{path}: [reference] file: there is no file {tmp_path / 'lost.csv'}"
 
 
 def test_tolerances_in_wrong_units_are_all_named_before_the_run(
@@ -217,7 +217,7 @@ def test_a_lost_reference_hides_no_fault_of_the_scenario(tmp_path: Path) -> None
     reference = '[reference]\nfile = "lost.csv"\nsource = "closed form"\nsignals."body.p.r[3]" = { absolute = 1 }\n'
     path.write_text(text + reference, encoding="utf-8")
     failure = run_case("both", path).failure or ""
-    assert "lost.csv: cannot be read" in failure
+    assert "[reference] file: there is no file" in failure
     assert "[slaves] body start mm: PointMass has no such variable" in failure
 
 

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.events import ContactEvent
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.cosim.schedule import Schedule
-from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave
+from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave, SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.ports import PORT_KINDS
@@ -124,7 +124,7 @@ class HeldConstant:
         return f"{self.slave}: steps of up to {best} s are advised {advice.sentence(quantity)} ({how}){assumed}"
 
 
-def stated_masses(scenario: CheckedScenario) -> dict[str, tuple[float, str]]:
+def stated_masses(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription]) -> dict[str, tuple[float, str]]:
     """By slave: the mass that the scenario states, SI, and its unit, "" of a number.  Raises InputError."""
     found: dict[str, tuple[float, str]] = {}
     problems: list[Problem] = []
@@ -132,6 +132,10 @@ def stated_masses(scenario: CheckedScenario) -> dict[str, tuple[float, str]]:
         if entry.mass is None:
             continue
         where = f"{scenario.path}: [slaves] {name} mass"
+        ports = slaves[name].ports.values() if name in slaves else ()
+        if ports and all(port.side == "force" for port in ports):
+            problems.append(Problem(where, f"is that of a body, and {name} is a force element: state it of the body"))
+            continue
         turning = isinstance(entry.mass, str) and entry.mass.rstrip().endswith("m2")
         unit = "kg.m2" if turning else "kg"
         with collected(problems):

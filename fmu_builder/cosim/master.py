@@ -219,7 +219,7 @@ class Master:
             fmi3 = [name for name, one in self.descriptions.items() if one.kinds is not None]
             self.limits = limits_of(scenario, fmi3)
         with collected(problems):
-            self.masses = stated_masses(scenario)
+            self.masses = stated_masses(scenario, self.descriptions)
         with collected(problems):
             self.signals = drive_signals(scenario, self.descriptions)
         driven = [f"{slave}.{name}" for slave, name in (s.node for s in self.signals)]

@@ -221,6 +221,8 @@ def test_a_scenario_states_the_mass_of_an_fmu_that_shows_none(tmp_path: Path) ->
         assert below(note, math.pi * math.sqrt(0.04 / 1e5) / STEPS_PER_CONTACT["hold, Jacobi"])
         assert "effective mass of 0.04 kg (" in note and "assumed" not in note
     assert noted(', mass = "1 kg"') == []
+    with pytest.raises(InputError, match=r"\[slaves\] floor mass: is that of a body, and floor is a force element"):
+        notes_of(FOREIGN.replace('{floor}"', '{floor}", mass = 2').format(stop="1 ms", floor=HELD, mass=""), tmp_path)
     for wrong, what in (('"2 m"', "kg"), ("0", "must be greater than 0 and finite")):
         with pytest.raises(InputError, match=rf"\[slaves\] body mass.*{what}"):
             noted(f", mass = {wrong}")

@@ -81,21 +81,25 @@ class _Ways:
     def begin_with_bodies(self, element: str) -> bool:
         """Whether its motion takes no interval on all ways: the bodies are called before it."""
         back: dict[str, set[int]] = {}
-        return self._motion(element, self._nodes(element, "input"), 0, back) and set().union(*back.values()) == {0}
+        return self._motion(element, self._seen(element), 0, back) and set().union(*back.values()) == {0}
 
     def lag(self, element: str) -> int | None:
         """L, where it is the same on all ways; None where it is not, or not known."""
         back: dict[str, set[int]] = {}
         there: dict[str, set[int]] = {}
-        inputs, outputs = self._nodes(element, "input"), self._nodes(element, "output")
-        known = self._motion(element, inputs, 0, back) and self._force(element, outputs, 0, back.keys(), there)
+        variables = self._slaves[element].variables
+        outputs = [(element, name) for name, variable in variables.items() if variable.causality == "output"]
+        known = self._motion(element, self._seen(element), 0, back) and self._force(
+            element, outputs, 0, back.keys(), there
+        )
         if not known or not there or len(set().union(*back.values())) > 1:
             return None
         lags = {ahead + after - 1 for body, passages in there.items() for ahead in passages for after in back[body]}
         return lags.pop() if len(lags) == 1 else None
 
-    def _nodes(self, slave: str, causality: str) -> list[Node]:
-        return [(slave, name) for name, one in self._slaves[slave].variables.items() if one.causality == causality]
+    def _seen(self, element: str) -> list[Node]:
+        """Inputs that take the motion of bodies, rather than switches and the like."""
+        return [(element, name) for port in self._slaves[element].ports.values() for name in port.motion_names]
 
     def _motion(self, taker: str, inputs: Iterable[Node], passages: int, found: dict[str, set[int]]) -> bool:
         """Add where these inputs come from, with the intervals that takes.   False where that is not known."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from foreign import GAIN, foreign_fmu
+from foreign import GAIN, Var, foreign_fmu
 
 from fmu_builder.cosim.master import Master, load_scenario, run
 
@@ -92,6 +92,16 @@ def test_a_spring_knows_that_a_body_in_free_flight_has_moved_before_its_first_st
     trace = run(path).trace
     error = np.abs(trace["body.p.s"] - np.sin(omega * trace.time) / omega) * omega
     assert error.max() < 0.01
+
+
+def test_a_value_that_is_no_motion_says_nothing_of_the_order(tmp_path: Path) -> None:
+    """The switch `work` of a spring comes from an FMU that is called after it."""
+    switch = [Var("on", 14, "output", "Boolean")]
+    path = tmp_path / "flight.toml"
+    text = FLIGHT.format(connections=DIRECT + ', ["switch.on", "spring.work"]', stop=0.1, step=1e-3, experiment="")
+    path.write_text(text + f'{BODY}\n{ELEMENT % ""}\nswitch = "{foreign_fmu(tmp_path, "Switch", switch)}"')
+    starts = Master(load_scenario(path)).starts["spring"]
+    assert starts == {"k": 1000.0, "coupling.bodies_first": 1.0, "coupling.order": 2.0}
 
 
 def test_what_the_scenario_says_of_the_bodies_stays(tmp_path: Path) -> None:

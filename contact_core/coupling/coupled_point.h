@@ -1,5 +1,6 @@
-/* A point that a potential holds, in plain co-simulation: a guide's force, returned at communication points and held by
- * the bodies over one interval, that neither makes nor loses energy at practical communication steps.
+/* A point that a potential holds, in plain co-simulation: the force of a guide, or of a spring between two points,
+ * returned at communication points and held by the bodies over one interval, that neither makes nor loses energy at
+ * practical communication steps.
  *
  * In the coordinates of the guide P is the point, v its velocity relative to the guide, f the force on it: y = a + W f
  * with one inverse effective mass W, and a by everything else.  While f is held P moves on a parabola:
@@ -14,6 +15,11 @@
  *
  *     f = -grad U(M) - [U_1 - U - grad U(M) D]/D^2 D           so f D = -(U_1 - U) on the parabola, for any U
  *
+ * Central force   of the distance l = |P| alone; P points from one body to the other.  Along the middle, and so without
+ *                 moment:  f = -F M/m,  m = (l + l_1)/2.  As D M/m = l_1 - l, F = k (m - l0) + d (l_1 - l)/H does the
+ *                 work -(U_1 - U) - d (l_1 - l)^2/H.  The momentum and the moment of momentum of two particles stay
+ *                 what they are.  Below, D_across and S are then the part of D along M
+ *
  * Dissipation     f_d = -c D_across/H - b D_along/H: damping c across the line, friction as a coefficient b along it,
  *                 of the forces across in this interval.  Its work -c D_across^2/H - b D_along^2/H is never above 0
  * Leak            what the law itself takes from U on the way: where the foot moves across the line, as on a polyline,
@@ -25,6 +31,8 @@
  * Paying back     as with a damper g beside it, g S^2/H = R/2, S the part of D across a straight line, where the energy
  *                 was made, and all of D where the line turns; g within -1/(2 W H) .. 1/(W H), and of 0.3 of the
  *                 critical damping, 0.6 sqrt(k/W): the motion lasts as long whatever H is, and so does its debt
+ * Moment, T       of a central force, for each lag T_L = sum of H M x f[L]: 0 but for forces whose direction was wrong,
+ *                 before W and L were known.  The next force has the moment -T/(2 H) besides, by a part across M
  * Lag, W          bond.h, as of a spring of the greater stiffness across the line
  * The law itself  while the order is unknown, and with L = 0 until W is sure: f at a = 0, W = 0, the mean along the
  *                 straight line of the velocity
@@ -33,7 +41,8 @@
  * Positions come by the rule beta of the body's integrator, which is found; P is moved on to the parabola.
  * Range: W is one number, so the body should answer alike in all directions, as a particle does, or a body that is held
  * near its centre of mass.  A guide whose points lie on several bodies keeps its place over the interval.
- * Source of the discrete gradient: Gonzalez, J. Nonlinear Sci. 6 (1996) 449. */
+ * Sources: discrete gradient: Gonzalez, J. Nonlinear Sci. 6 (1996) 449; central forces: Simo, Tarnow & Wong, Comput.
+ * Methods Appl. Mech. Eng. 100 (1992) 63. */
 #ifndef CC_COUPLED_POINT_H
 #define CC_COUPLED_POINT_H
 
@@ -46,7 +55,8 @@
 #define CC_POINT_STRAIGHT 1e-9  /* change of the tangent by rounding */
 #define CC_POINT_BLUR 1e-14     /* of U, and of |grad U| |P|: what is missing along the way is rounding, as at rest */
 
-/* The guide as P sees it. */
+/* The guide as P sees it.  Of a central force V[0] is the direction of P, and the gradient is the mean over the way D
+ * about P: (l_1 - l) dU/dl P/(P D). */
 typedef struct {
     double U, gradient[3];     /* J; N, minus the elastic force */
     double leak;               /* J: change of U on the way D, less gradient D */
@@ -59,6 +69,7 @@ typedef struct {
     double (*rub)(const void *data, const double across[2], double along); /* friction over speed, N s/m, of forces */
     const void *data;                                                      /* across, N, and the speed along, m/s */
     double c;           /* damping across the line: force over speed, N s/m */
+    int central;        /* 1: the force lies in the direction of P */
     CcBondOptions bond; /* its k is that of the place */
 } CcPointOptions;
 
@@ -70,6 +81,7 @@ typedef struct {
 /* What the force of an interval is found with; R, J, has been made until then, and is paid back by W_R, if at all. */
 typedef struct {
     double H, a[3], W, R, W_R;
+    double T[3];        /* N m s, of a central force: likewise, the moment that was given in wrong directions */
     double turn[3];     /* m/s: what half the interval adds to v, as far as is known before the force is */
 } CcPointInterval;
 
@@ -86,6 +98,7 @@ typedef struct {
     double outside;             /* sum of E + leak, J */
     double damped[CC_LAGS + 1][3], rubbed[CC_LAGS + 1][3]; /* of the forces given, the newest first */
     double taken[CC_LAGS];      /* by friction, J; by damping: in the ledger */
+    double moment[CC_LAGS][3];  /* of a central force, T for each lag, N m s */
     double jumped;              /* elastic energy that came as P was put elsewhere before the last sample, J */
     double own[3], shift;       /* velocity of P itself: the guide may move below it; (beta - 1/2) H */
 } CcPoint;
@@ -213,6 +226,17 @@ CC_API void cc_point_put(CcPoint *p, const CcPointOptions *o, const double P[3],
         p->P[i] = P[i], p->own[i] = own[i], p->gradient[i] = here.gradient[i];
 }
 
+/* Add to T the moment of the force f held on the way D that ends at P_1: sum of H M x f. */
+CC_API void cc_point_add_moment(const double P_1[3], const double D[3], const double f[3], double H, double T[3])
+{
+    double M[3], moment[3];
+    for (int i = 0; i < 3; i++)
+        M[i] = P_1[i] - 0.5 * D[i];
+    cc_cross(M, f, moment);
+    for (int i = 0; i < 3; i++)
+        T[i] += H * moment[i];
+}
+
 /* The interval between the last sample and P, v.  The way is that of the speeds, which has their kinetic energy, and by
  * what P left the parabola of its own velocity: a body that bends does. */
 CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
@@ -228,8 +252,9 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
         D[i] = 0.5 * H * (v[i] + p->v[i]) + at[i] - then[i] - 0.5 * H * (own[i] + p->own[i]);
         then[i] += 0.5 * H * ((own[i] - v[i]) + (p->own[i] - p->v[i])); /* carried along by the line */
     }
-    o->potential(o->data, then, D, &before);
-    o->potential(o->data, at, D, &here);
+    const double still[3] = {0.0, 0.0, 0.0}, *way = o->central ? still : D;
+    o->potential(o->data, then, way, &before);
+    o->potential(o->data, at, way, &here);
     for (int i = 0; i < 3; i++)
         turned[i] = before.gradient[i] - p->gradient[i];
     double outside = before.U - p->U + 0.5 * cc_dot(turned, D) + 0.5 * (before.leak + here.leak);
@@ -239,6 +264,8 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
         c->ledger.made[L] += here.U - p->U - outside + cc_dot(c->f[L], D) + damped + rubbed;
         c->ledger.taken[L] += damped;
         p->taken[L] += rubbed;
+        if (o->central)
+            cc_point_add_moment(at, D, c->f[L], H, p->moment[L]);
     }
     cc_bond_meets_speed(c, cc_norm(v), cc_norm(p->v));
     CcBondOptions bond = cc_point_bond(o, here.k[0] > here.k[1] ? here.k[0] : here.k[1]);
@@ -251,14 +278,24 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
     }
 }
 
-/* f_d of the way D along the tangent t, in its two parts, with the friction b. */
-CC_API void cc_point_loss(const CcPointOptions *o, double b, const double t[3], const double D[3], double H,
+/* D_across of the way D. */
+CC_API void cc_point_way_across(const CcPointOptions *o, const CcPotential *middle, const double D[3], double across[3])
+{
+    const double *t = o->central ? middle->V[0] : middle->tangent;
+    double along = cc_dot(D, t);
+    for (int i = 0; i < 3; i++)
+        across[i] = o->central ? along * t[i] : D[i] - along * t[i];
+}
+
+/* f_d of the way D, in its two parts, with the friction b. */
+CC_API void cc_point_loss(const CcPointOptions *o, double b, const CcPotential *middle, const double D[3], double H,
                           CcPointForce *force)
 {
-    double along = cc_dot(D, t);
+    double along = cc_dot(D, middle->tangent), across[3];
+    cc_point_way_across(o, middle, D, across);
     for (int i = 0; i < 3; i++) {
-        force->damped[i] = -o->c * (D[i] - along * t[i]) / H;
-        force->rubbed[i] = -b * along * t[i] / H;
+        force->damped[i] = -o->c * across[i] / H;
+        force->rubbed[i] = -b * along * middle->tangent[i] / H;
     }
 }
 
@@ -273,13 +310,28 @@ CC_API double cc_point_friction(const CcPointOptions *o, const CcPotential *midd
 
 /* The part S of the way D along which is paid back: across a straight line, where the energy was made, and along all of
  * the way of a line that turns. */
-CC_API void cc_point_payable(const CcPotential *begin, const CcPotential *middle, const double D[3], double S[3])
+CC_API void cc_point_payable(const CcPointOptions *o, const CcPotential *begin, const CcPotential *middle,
+                             const double D[3], double S[3])
 {
-    double turned = 0.0, along = cc_dot(D, middle->tangent);
+    double turned = 0.0;
     for (int i = 0; i < 3; i++)
         turned += cc_abs(middle->tangent[i] - begin->tangent[i]);
+    cc_point_way_across(o, middle, D, S);
+    for (int i = 0; i < 3 && turned > CC_POINT_STRAIGHT && !o->central; i++)
+        S[i] = D[i];
+}
+
+/* What gives a share of T back on the way D with the middle M, at most as much as the damper g would: M x f = -T/H. */
+CC_API void cc_point_moment_back(const double M[3], const double T[3], const double D[3], double most, double H,
+                                 double f[3])
+{
+    double arm = cc_dot(M, M), force;
+    cc_cross(M, T, f);
+    force = cc_norm(f);
+    double share = arm > 0.0 ? CC_BOND_PAYS / (arm * H) : 0.0, limit = 0.5 * most * cc_norm(D) / H;
+    share = share * force > limit ? limit / force : share;
     for (int i = 0; i < 3; i++)
-        S[i] = turned > CC_POINT_STRAIGHT ? D[i] : D[i] - along * middle->tangent[i];
+        f[i] *= share;
 }
 
 /* The force of an interval that begins at P, v.  Returns how often the middle of the parabola was looked at. */
@@ -288,7 +340,7 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
 {
     const double *a = in->a, W = in->W, H = in->H, R = in->R;
     const double still[3] = {0.0, 0.0, 0.0};
-    double D[3], S[3], M[3], P_1[3], *f = force->f;
+    double D[3], S[3], M[3], P_1[3], back[3] = {0.0, 0.0, 0.0}, *f = force->f;
     CcPotential begin, middle, end;
     o->potential(o->data, P, still, &begin);
     double firm = 1.0 + 0.5 * o->c * W * H, stiffest = begin.k[0] > begin.k[1] ? begin.k[0] : begin.k[1];
@@ -306,20 +358,23 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
         o->potential(o->data, M, D, &middle);
         o->potential(o->data, P_1, still, &end);
         double b = cc_point_friction(o, &middle, f, v, in->turn), slack = 1.0 + 0.5 * b * W * H;
-        cc_point_loss(o, b, middle.tangent, D, H, force);
+        cc_point_loss(o, b, &middle, D, H, force);
         double way = cc_dot(D, D), missing = end.U - begin.U - middle.leak - cc_dot(middle.gradient, D), g = 0.0;
         double blur = CC_POINT_BLUR * (begin.U + end.U + cc_norm(middle.gradient) * cc_norm(P));
-        missing = cc_abs(missing) > blur && way > 0.0 ? missing / way : 0.0;
-        cc_point_payable(&begin, &middle, D, S);
+        missing = !o->central && cc_abs(missing) > blur && way > 0.0 ? missing / way : 0.0;
+        cc_point_payable(o, &begin, &middle, D, S);
         double paying = cc_dot(S, S);
         if (in->W_R > 0.0 && paying > 0.0 && cc_abs(R) > CC_POINT_SETTLED * (begin.U + end.U))
             g = cc_within(CC_BOND_PAYS * R * H / paying, -0.5 * most, most);
+        if (o->central)
+            cc_point_moment_back(M, in->T, D, most, H, back);
         for (int i = 0; i < 3; i++)
             wanted[i] = -middle.gradient[i] + force->damped[i] + force->rubbed[i] - missing * D[i] - g / H * S[i]
-                        - f[i];
+                        + back[i] - f[i];
         double along = cc_dot(wanted, middle.tangent) / slack, across[2];
         for (int j = 0; j < 2; j++)
-            across[j] = cc_dot(wanted, middle.V[j]) / (firm + 0.25 * middle.k[j] * W * H * H);
+            across[j] = cc_dot(wanted, middle.V[j])
+                        / ((o->central && j > 0 ? 1.0 : firm) + 0.25 * middle.k[j] * W * H * H);
         for (int i = 0; i < 3; i++) {
             double change = along * middle.tangent[i] + across[0] * middle.V[0][i] + across[1] * middle.V[1][i];
             f[i] += change;
@@ -387,7 +442,7 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     for (int i = 0; i < CC_MODEL_FORCES; i++)
         u[i + 1] = cc_dot(c->f[i], c->along);
     for (int i = 0; i < 3; i++)
-        speed[i] = v[i], in.a[i] = literal ? 0.0 : c->a[i], in.turn[i] = 0.5 * H * c->y[i];
+        speed[i] = v[i], in.a[i] = literal ? 0.0 : c->a[i], in.turn[i] = 0.5 * H * c->y[i], in.T[i] = p->moment[lag][i];
     cc_point_shifted(p, P, v, at);
     for (int k = lag - 1; k >= 0; k--) { /* intervals whose forces are given already */
         double D[3], y[3];
@@ -399,6 +454,8 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
             at[i] += D[i];
             speed[i] += H * y[i];
         }
+        if (o->central)
+            cc_point_add_moment(at, D, c->f[k], H, in.T);
         o->potential(o->data, at, D, &here);
         in.R += here.U - U - here.leak + cc_dot(c->f[k], D) - cc_dot(p->damped[k], D) - cc_dot(p->rubbed[k], D);
         U = here.U;

@@ -36,6 +36,14 @@ static Real line(const Element *e, Real w[3], Real n[3])
     return apart ? l : cc_dot(n, w);
 }
 
+static void outputs(Element *e);
+
+#if COUPLING
+#include "coupled.h"
+#else
+#define HELD 0
+#endif
+
 static void outputs(Element *e)
 {
     Real w[3], n[3], rate[3], k = acts(e) ? e->k : 0.0, d = acts(e) ? e->d : 0.0;
@@ -45,20 +53,28 @@ static void outputs(Element *e)
     e->length_rate = cc_dot(n, rate);
     Real stretch = e->length - e->l0, damping = cc_damper_force(d, e->length_rate);
     e->F = cc_spring_force(k, stretch) + damping;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         e->first.f[i] = -e->F * n[i];
-        e->second.f[i] = e->F * n[i];
-    }
     e->energy.elastic = cc_spring_energy(k, stretch);
     e->power.damping = damping * e->length_rate;
     e->power.work = e->F * e->length_rate;
+#if COUPLING
+    if (HELD) {
+        for (int i = 0; i < 3; i++)
+            e->first.f[i] = acts(e) ? (Real)e->held_force[i] : (Real)0.0;
+        e->F = -cc_dot(n, e->first.f);
+        e->power.work = e->power.damping = 0.0; /* booked when the interval is over */
+    }
+#endif
+    for (int i = 0; i < 3; i++)
+        e->second.f[i] = -e->first.f[i];
 #if LEDGER
     e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping
                          - e->energy.switched;
 #endif
 }
 
-/* Memory of the point: direction, and what is in force. */
+/* Memory of the point: direction, and what is in force; a held force was found by the law of the last sample. */
 static void remember(Element *e)
 {
     Real w[3], n[3];
@@ -66,6 +82,8 @@ static void remember(Element *e)
     e->coincident = re(cc_norm(w)) <= COINCIDENT;
     for (int i = 0; i < 3; i++)
         e->direction[i] = n[i];
+    if (HELD)
+        return;
     e->previous.k = acts(e) ? e->k : 0.0;
     e->previous.l0 = e->l0;
 }
@@ -74,9 +92,15 @@ static void start(Element *e)
 {
     e->direction[0] = 1.0;
     e->direction[1] = e->direction[2] = e->energy.switched = 0.0;
+#if COUPLING
+    e->held = 0.0;
+#endif
     remember(e);
     outputs(e);
     e->energy.start = e->energy.elastic;
+#if COUPLING && !defined CC_DUAL
+    start_coupling(e);
+#endif
 }
 
 static void indicators(const Element *e, Indicators *z)
@@ -91,7 +115,7 @@ static int accept(Element *e, CcHost *host, double step)
     Real k = acts(e) ? e->k : 0.0, before = e->length - e->previous.l0, switched = 0.0;
     int was = re(e->coincident) != 0.0;
     (void)step;
-    if (re(k) != re(e->previous.k) || re(e->l0) != re(e->previous.l0))
+    if (!HELD && (re(k) != re(e->previous.k) || re(e->l0) != re(e->previous.l0)))
         switched = cc_spring_energy(e->previous.k, before) - e->energy.elastic;
     e->energy.switched += switched;
     remember(e);

@@ -895,7 +895,7 @@ def test_recipes_are_coupled_by_auto_and_parts_of_an_assembly_have_nothing_to_co
     kinds = {path.name for path in shipped_elements() if "coupling" in read_declaration(path).structure}
     recipes = {path: str(read_toml(path).get("element")) for path in catalogue()}
     coupled = {path: element for path, element in recipes.items() if element in kinds}
-    assert len(kinds) == 7 and {*coupled.values()} == kinds
+    assert len(kinds) == 8 and {*coupled.values()} == kinds
     assert {load_model(path)["coupling.mode"].start for path in coupled} == {AUTO}
     parts = {element: path.stem for path, element in coupled.items()}
     path = tmp_path / "Parts.toml"

@@ -213,8 +213,20 @@ static void guide_keep_force(Element *e, Guide *g, const double f[3], double t)
         e->held_force[i] = f[i] + 2.0 / (1.0 + cc_dot(q, q)) * twice[i];
 }
 
-/* The law at the inputs acts, for the importer repeats steps or changes inputs within them.  The integrals of the
- * powers have its energies; the coupling goes on from them. */
+/* The law at the inputs acted: the integrals of the powers have its energies, and the coupling goes on from them. */
+static void guide_take_over_energies(Element *e)
+{
+    CcPoint *p = (CcPoint *)e->partner;
+    (void)p;
+#if LEDGER
+    for (int L = 0; L < CC_LAGS; L++)
+        p->bond.ledger.taken[L] = e->energy.damping, p->taken[L] = e->energy.friction;
+    p->outside = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
+                 - e->coupling.residual - e->energy.work;
+#endif
+}
+
+/* The law at the inputs acts, for the importer repeats steps or changes inputs within them. */
 static void guide_give_law(Element *e, Guide *g, const CcPointOptions *options)
 {
     CcPoint *p = (CcPoint *)e->partner;
@@ -227,12 +239,7 @@ static void guide_give_law(Element *e, Guide *g, const CcPointOptions *options)
     cc_point_start(p, options);
     cc_bond_wait(&p->bond);
     p->bond.ledger = ledger;
-#if LEDGER
-    for (int L = 0; L < CC_LAGS; L++)
-        p->bond.ledger.taken[L] = e->energy.damping, p->taken[L] = e->energy.friction;
-    p->outside = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
-                 - e->coupling.residual - e->energy.work;
-#endif
+    guide_take_over_energies(e);
     e->held = 0.0;
     e->coupling.in_force = CC_HELD;
 }
@@ -266,6 +273,7 @@ static int sample(Element *e, CcHost *host, double step)
         outputs(e); /* the potential was evaluated at other places */
         return 0;
     }
+    int law_acted = e->repeating > 0.0 || e->moving > 0.0;
     int law = cc_law_acts(host, "guide", options.bond.given.straight, &e->repeating, &e->moving);
     e->energy.switched += cc_point_left_work(p, g.v);
     if (e->on == 0.0) {
@@ -280,6 +288,8 @@ static int sample(Element *e, CcHost *host, double step)
     } else {
         const CcPointForce none = {.f = {0.0}};
         double f[3], k = cc_point_stiffness(&options, g.P);
+        if (law_acted)
+            guide_take_over_energies(e);
         if (p->bond.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, &none);
         int was_mismatched = cc_is_mismatched(&p->bond.rule);

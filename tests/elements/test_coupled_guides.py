@@ -122,6 +122,24 @@ def test_a_velocity_that_is_not_connected_gives_the_literal_force(ring: Fmu) -> 
     assert guide["coupling.fallback"] == 0
 
 
+def test_energies_go_on_where_the_law_has_acted_on_inputs_that_change_within_the_step(tmp_path: Path) -> None:
+    """Twenty steps after the last derivative of an input the coupling begins anew."""
+    rail = build(tmp_path, "Rail", 'element = "point_line_1"\n[line]\npoints = [[-9, 0, 0], [0, 0, 0], [9, 0, 0]]\n')
+    guide = Running(rail, {"k_r": 1000.0, "normDamp": 20.0, "K_fr": 0.2, "point.r": (0.0, 0.1, 0.0)})
+    w, H, energies = 30.0, 5e-3, []
+    for k in range(100):
+        t = k * H
+        v, a = (0.1, 0.03 * w * math.cos(w * t), 0.0), (0.0, -0.03 * w * w * math.sin(w * t), 0.0)
+        guide.set({"point.r": (0.1 * t, 0.1 + 0.03 * math.sin(w * t), 0.0), "point.v": v})
+        if 30 <= k < 60:
+            guide.rates({"point.r": v, "point.v": a})
+        guide.step(H)
+        energies.append(guide.values(["energy.damping", "energy.friction", "energy.work"]))
+    damping, friction, work = np.diff(energies, axis=0).T
+    assert damping.min() > -2e-4 and friction.min() > -2e-4  # but by the error of a force that is held
+    assert damping.max() < 0.12 and np.abs(work).max() < 0.7  # 20 N s/m (0.9 m/s)^2 5 ms, and 148 N 0.9 m/s 5 ms
+
+
 def test_friction_and_damping_bring_the_bead_to_rest_and_are_booked(bead: Fmu, ring: Fmu) -> None:
     values = {"k_r1": K_1, "k_r2": K_2, "normDamp": 50.0, "K_fr": 0.3}
     body, guide = coupled(bead, ring, JACOBI, 0.3 / OMEGA, 1500, ON_RING[0], np.array([0.0, 1.0, 0.0]), **values)

@@ -33,6 +33,11 @@
  *                 critical damping, 0.6 sqrt(k/W): the motion lasts as long whatever H is, and so does its debt
  * Moment, T       of a central force, for each lag T_L = sum of H M x f[L]: 0 but for forces whose direction was wrong,
  *                 before W and L were known.  The next force has the moment -T/(2 H) besides, by a part across M
+ * Sure damping    of a central force that acts late, L > 0, with z = c W H > 0.4: until then others on the same bodies
+ *                 change the rate, and dampers that expect what each other did would drive each other.  It damps as
+ *                 much as both the rate that is expected and that at the sample call for, and nothing where these
+ *                 differ in sign.  While the order is unknown likewise by the rate 3 H/2 after the sample: where it has
+ *                 turned by then, and after twelve samples that are learned always
  * Lag, W          bond.h, as of a spring of the greater stiffness across the line
  * The law itself  while the order is unknown, and with L = 0 until W is sure: f at a = 0, W = 0, the mean along the
  *                 straight line of the velocity
@@ -52,6 +57,9 @@
 #define CC_POINT_ROUNDING 1e-13 /* of f: the iteration ends */
 #define CC_POINT_SETTLED 1e-9   /* of U: what was made is rounding; paid back it would keep a loaded point in motion */
 #define CC_POINT_SOFT 0.6       /* of sqrt(k/W): 0.3 of the critical damping pays back at most */
+#define CC_POINT_HARD 0.4       /* z = c W H, from which on a central force damps by what is sure only */
+#define CC_POINT_LATEST 1.5     /* of H: from the sample to the middle of the interval with L = 1 */
+#define CC_POINT_WAITS 12.0     /* samples that are learned, after which an order that is unknown stays so */
 #define CC_POINT_STRAIGHT 1e-9  /* change of the tangent by rounding */
 #define CC_POINT_BLUR 1e-14     /* of U, and of |grad U| |P|: what is missing along the way is rounding, as at rest */
 
@@ -425,6 +433,25 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
         cc_point_see(p, o, P, v, own);
 }
 
+/* What of the damping c of a central force is right whatever others do until it acts: `force` damps the rate that is
+ * expected at the place `at` to come, the sample is P, v. */
+CC_API double cc_point_sure_damping(const CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
+                                    const double at[3], int knows_lag, const CcPointForce *force)
+{
+    const CcBond *b = &p->bond;
+    double later = knows_lag ? 0.0 : CC_POINT_LATEST * b->H, l = cc_norm(P), size = cc_norm(force->damped), rate = 0.0;
+    int late = cc_lag(b->lag) > 0 && o->c * b->W * b->H > CC_POINT_HARD;
+    if (!(l > 0.0) || !(size > 0.0) || (knows_lag && !late))
+        return o->c;
+    double sign = cc_dot(force->damped, at) < 0.0 ? 1.0 : -1.0; /* of the rate that is damped */
+    for (int i = 0; i < 3; i++)
+        rate += sign * (v[i] + later * b->y[i]) * P[i] / l;
+    double share = rate > 0.0 ? o->c * rate / size : 0.0;
+    if (!knows_lag && b->learned <= CC_POINT_WAITS && rate > 0.0)
+        return o->c;
+    return share < 1.0 ? share * o->c : o->c;
+}
+
 /* And it ends with the force that answers it. */
 CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3], double H,
                             double f[3])
@@ -435,6 +462,8 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     CcPointForce force;
     CcPotential here;
     int lag = cc_bond_begin(c, &bond, H), literal = !bond.given.straight && cc_bond_is_literal(c, &bond);
+    if (o->central && c->known > 0.0 && o->c * c->W * H > CC_POINT_HARD)
+        literal = 0; /* it would make speed from z = 2 on */
     int modelled = cc_bond_is_modelled(c, &bond);
     CcPointInterval in = {.H = H, .W = literal ? 0.0 : c->W, .R = c->ledger.made[lag],
                           .W_R = cc_bond_knows_lag(c, &bond) ? c->W : 0.0};
@@ -462,6 +491,12 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     }
     cc_bond_predict(c, modelled && !literal, u, &ahead, in.a); /* u[0] = 0: by all but this force */
     cc_point_force(o, at, speed, &in, &force);
+    if (o->central && o->c > 0.0) {
+        CcPointOptions less = *o;
+        less.c = cc_point_sure_damping(p, o, P, v, at, cc_bond_knows_lag(c, &bond), &force);
+        if (less.c < o->c)
+            cc_point_force(&less, at, speed, &in, &force);
+    }
     for (int i = 0; i < 3; i++)
         change[i] = force.f[i] - c->f[0][i];
     int asks = cc_bond_signals(c, &bond) && cc_norm(change) > CC_PROBE_MOVES * c->f_largest;

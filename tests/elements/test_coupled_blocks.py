@@ -43,28 +43,34 @@ def drawn(seed: int, key: int) -> dict[str, float]:
 
 def heights(path: Path, start: dict[str, float], step: float, mode: str) -> Array:
     """Of the four corners, every millisecond."""
-    found = fmu_builder.run(path, step=step, start={**start, "floor.coupling.mode": mode}).trace
+    modes = {f"{name}.coupling.mode": mode for name in ("floor", "one", "two")}
+    found = fmu_builder.run(path, step=step, start={**start, **modes}).trace
     return np.array([found[f"block.point[{i}].r[3]"][:: round(1e-3 / step)] for i in (1, 2, 3, 4)])
 
 
-def distances(path: Path, start: dict[str, float]) -> tuple[float, float]:
+def distances(path: Path, start: dict[str, float], algorithm: str = "gauss_seidel") -> tuple[float, float]:
     """Root of the mean square of the distance from the law's motion over its depth, from the impact on, with the
-    literal force and as the defaults have it: Gauss-Seidel with its order given."""
+    literal forces and as the defaults have it: the order is given."""
     path.write_text(SCENARIO)
     exact = heights(path, start, 1e-5, "hold")
+    path.write_text(SCENARIO.replace("[slaves]", f'algorithm = "{algorithm}"\n[slaves]'))
     away = ((heights(path, start, 1e-3, mode) - exact)[:, 60:] for mode in ("hold", "auto"))
     hold, auto = (float(np.sqrt(np.mean(each**2)) / -np.mean(exact[:, 100:])) for each in away)
     return hold, auto
 
 
 @pytest.mark.slow
-def test_blocks_that_slide_on_damped_springs_come_to_where_the_law_has_them(tmp_path: Path) -> None:
-    """Twelve blocks; one of them is worse than with the literal force."""
-    found = np.array([distances(tmp_path / "block.toml", drawn(31, key)) for key in range(12)])
+@pytest.mark.parametrize(("algorithm", "most"), [("gauss_seidel", 0.55), ("jacobi", 1.2)])
+def test_blocks_that_slide_on_damped_springs_come_to_where_the_law_has_them(
+    tmp_path: Path, algorithm: str, most: float
+) -> None:
+    """Twenty blocks: none is worse than with the literal forces, which throw most of them under Jacobi."""
+    found = np.array([distances(tmp_path / "block.toml", drawn(31, key), algorithm) for key in range(20)])
     for mode, each in zip(("hold", "auto"), found.T, strict=True):
         print(f"{mode}: median {np.median(each):.2g}, mean {np.mean(each):.2g}, most {max(each):.2g}")
-    (hold, auto), (mean_hold, mean_auto) = np.median(found, axis=0), np.mean(found, axis=0)
-    assert auto < 0.2 * hold and mean_auto < 0.3 * mean_hold and np.max(found[:, 1]) < 0.5
+    hold, auto = found.T
+    assert (auto < hold).all() and np.max(auto) < most
+    assert np.median(auto) < 0.2 * np.median(hold) and np.mean(auto) < 0.3 * np.mean(hold)
 
 
 @pytest.mark.slow

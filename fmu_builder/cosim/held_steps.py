@@ -10,6 +10,8 @@ The inverse mass W that a force meets at a port is, in this order,
                rebound; or as a coupled element found it, coupling.admittance
     assumed    1/kg or 1/(kg.m2), and the note names it
 
+A stated mass that is not the one measured or derived is a note.
+
 A stiffness per area acts in the run on the largest area that was in contact, which the element shows as `peak_area`.
 
 For a force in space W is the largest eigenvalue of the symmetric part, so the mass is the smallest over all directions.
@@ -57,6 +59,7 @@ from fmu_builder.model.wiring import Wiring
 from fmu_builder.units import parse_quantity, parse_unit, quantity
 
 ASSUMED = 1.0  # kg or kg.m2
+_DENIED = 0.1  # relative: from here on a stated mass is not that of the FMU; a trial over a long step is not exact
 PEAK_AREA = "peak_area"
 COUPLED_INTERVALS = 2  # between sample and force, which coupling.mode = auto can find: CC_LAGS - 1 of lag.h
 Array = NDArray[np.float64]
@@ -70,7 +73,8 @@ class HeldConstant:
 
     given     the mass is a parameter of the element
     unknown   slaves whose mass is assumed to be ASSUMED
-    through   slaves that the force or the motion passes through, `intervals` from sample to force with them"""
+    through   slaves that the force or the motion passes through, `intervals` from sample to force with them
+    denied    notes on stated masses that the FMUs deny"""
 
     slave: str
     name: str
@@ -84,6 +88,7 @@ class HeldConstant:
     through: tuple[str, ...] = ()
     intervals: int = 0
     seen: bool = False
+    denied: tuple[str, ...] = ()
 
     def note(self, algorithm: str, step: float) -> str:
         """The note on this step; empty if the step is short enough."""
@@ -183,19 +188,22 @@ def held_constants(
                     unknown=() if given > 0.0 else tuple(met.unknown),
                     through=tuple(met.through),
                     intervals=met.intervals,
+                    denied=tuple(met.denied),
                 )
 
 
 def long_steps(
-    constants: Iterable[HeldConstant],
+    constants: Sequence[HeldConstant],
     slaves: Mapping[str, Slave],
     contacts: Sequence[ContactEvent],
     algorithm: str,
     steps: Mapping[str, float],
 ) -> Iterator[str]:
-    """After the run: a note for each that its step is too long for, or of which a mass had to be assumed.
+    """After the run: a note for each that its step is too long for, or of which a mass had to be assumed, and for each
+    stated mass that its FMU denies.
 
     steps   s, by slave: over which its force is held"""
+    yield from dict.fromkeys(note for one in constants for note in one.denied)
     for one in constants:
         area = _seen_area(one, slaves[one.slave])
         if area is not None and not area > 0.0:
@@ -256,6 +264,7 @@ class _Met:
     unknown: dict[str, None] = field(default_factory=dict)
     through: dict[str, None] = field(default_factory=dict)
     intervals: int = 0
+    denied: dict[str, None] = field(default_factory=dict)
 
 
 class _Bodies:
@@ -285,7 +294,7 @@ class _Bodies:
             forces = self._reached(slave.name, port.force[kind.force[0].name], ahead=True)
             speeds = self._reached(slave.name, port.motion[speed], ahead=False)
             one = bodies.setdefault(port.name.partition("[")[0], {})
-            for body, inverse in self._inverses(forces, speeds, held.mass_unit).items():
+            for body, inverse in self._inverses(forces, speeds, held.mass_unit, met.denied).items():
                 if inverse is None:
                     met.unknown[body] = None
                 elif not inverse > 0.0:
@@ -298,9 +307,11 @@ class _Bodies:
         return met
 
     def _inverses(
-        self, forces: Mapping[str, _Reach], speeds: Mapping[str, _Reach], unit: str
+        self, forces: Mapping[str, _Reach], speeds: Mapping[str, _Reach], unit: str, denied: dict[str, None]
     ) -> dict[str, float | None]:
-        """By body: the largest inverse mass over all directions of the force of a port; None where it is unknown."""
+        """By body: the largest inverse mass over all directions of the force of a port; None where it is unknown.
+
+        denied   takes a note on each stated mass that the FMU denies"""
         found: dict[str, float | None] = {}
         between = {name for body in forces.keys() & speeds.keys() for name in forces[body].through}
         for body, there in forces.items():
@@ -308,17 +319,22 @@ class _Bodies:
             mass, given = self._stated.get(body, (0.0, ""))
             inputs, outputs = tuple(there.nodes), tuple(back.nodes)
             W: Array | None = None
-            if mass and given in ("", unit) and not there.through:
-                found[body] = 1.0 / mass
-                continue
-            if mass and len(inputs) == len(outputs):
+            is_stated = bool(mass) and given in ("", unit) and not there.through
+            if mass and not is_stated and len(inputs) == len(outputs):
                 W = np.diag([self._is_moved(node, given) * self._step / mass for node in inputs])
             elif outputs and (there.through or len(inputs) == len(outputs)):
                 W = self._ask(inputs, outputs)
+            inverse = None
             if W is not None:
-                found[body] = _yielding(
+                inverse = _yielding(
                     np.array([*there.nodes.values()]).T @ W @ np.array([*back.nodes.values()]) / self._step
                 )
+            if is_stated:
+                found[body] = 1.0 / mass
+                if inverse and abs(inverse * mass - 1.0) > _DENIED:
+                    denied[_denial(body, mass, 1.0 / inverse, unit)] = None
+            elif W is not None:
+                found[body] = inverse
             elif body not in between and (back.nodes or not there.through):
                 found[body] = None
         return found
@@ -389,6 +405,14 @@ class _Bodies:
                 answer = _derived(slave, inputs, outputs, self._step)
             self._asked[inputs, outputs] = answer
         return self._asked[inputs, outputs]
+
+
+def _denial(body: str, stated: float, shown: float, unit: str) -> str:
+    of_fmu = quantity(float(f"{shown:.3g}"))
+    return (
+        f"{body}: [slaves] {body} mass states {quantity(stated)} {unit}, and the FMU shows {of_fmu} {unit} to the "
+        "forces at its ports; the step is advised for the stated one: correct it, or remove it to take that of the FMU"
+    )
 
 
 def _yielding(W: Array) -> float | None:

@@ -228,6 +228,20 @@ def test_a_scenario_states_the_mass_of_an_fmu_that_shows_none(tmp_path: Path) ->
             noted(f", mass = {wrong}")
 
 
+def test_a_stated_mass_that_the_fmu_denies_is_a_note_with_both_values(tmp_path: Path) -> None:
+    text = DROP.format(
+        step="50 us", algorithm="jacobi", port="p", body="PointMass", start="m = 4", floor=HELD, floor_start=""
+    )
+
+    def denied(mass: str) -> list[str]:
+        notes = notes_of(text.replace("m = 4 }", f'm = 4 }}, mass = "{mass}"'), tmp_path)
+        return [note for note in notes if "states" in note]
+
+    (note,) = denied("2 kg")
+    assert note.startswith("body: [slaves] body mass states 2 kg, and the FMU shows 4 kg to the forces at its ports")
+    assert denied("4000 g") == []
+
+
 @pytest.mark.parametrize("floor", [HELD, "PointSurface"])
 def test_the_first_contact_shows_a_mass_that_was_unknown(tmp_path: Path, floor: str) -> None:
     """40 g on a spring of 40 N/m from 10 mm: it meets the floor after a quarter of a swing, 50 ms, at 0.316 m/s.  For

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from fmu_builder.cosim.algorithm_keys import key_problems
 from fmu_builder.cosim.call_order import call_orders
 from fmu_builder.cosim.connection_energy import ConnectionEnergy, ConnectionPower, energy_notes
 from fmu_builder.cosim.contact_record import ContactRecord
@@ -47,7 +48,6 @@ from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.recipe import is_recipe
 from fmu_builder.model.scenario import (
-    IMPLICIT,
     MOST_STEPS,
     CheckedScenario,
     Experiment,
@@ -249,11 +249,7 @@ class Master:
             self.recorded = chosen_signals(self.recorded, known, where, problems)
         if not problems:
             self.groups, problems = groups_of(scenario, self.descriptions, self.wiring)
-        if scenario.experiment.power and scenario.experiment.algorithm in IMPLICIT:
-            what = (
-                "is of jacobi and gauss_seidel; the notes and `bonds` of a run give the energy of its forces: remove it"
-            )
-            problems.append(Problem(f"{scenario.path}: [experiment] power", what))
+        problems += key_problems(scenario)
         with collected(problems):
             self.schedule = schedule_of(scenario, self.descriptions, self.wiring)
         if problems:

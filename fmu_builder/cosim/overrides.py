@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from fmu_builder.cosim.algorithm_keys import without_keys_of_others
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario, check_times
 from fmu_builder.model.table_model import python_value
@@ -103,9 +104,7 @@ def overridden(
     if step is not None:
         changes.setdefault("output_step", None)
     if algorithm is not None:
-        changes["algorithm"] = algorithm
-        if algorithm != "gauss_seidel":
-            changes["order"] = None  # that of the scenario is of gauss_seidel
+        changes |= {"algorithm": algorithm, **without_keys_of_others(algorithm)}
     if power is not None:
         changes["power"] = power
     if record is not None:

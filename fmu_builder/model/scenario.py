@@ -58,6 +58,7 @@ def _truth_or_number(value: object) -> object:
     return value
 
 
+COUPLING_TOLERANCE = 1e-3  # m/s or rad/s
 MOST_STEPS = 1e9  # an hour and more
 _MOST_ROWS = 1e7  # of some fifty doubles each
 ALGORITHMS = {  # and as people write them
@@ -117,8 +118,10 @@ class Experiment(TableModel):
         gt=0,
         description="relative error that the slaves are asked for; those of this project take 1e-13 to 0.01",
     )
-    coupling_tolerance: Number = Field(
-        default=1e-3, gt=0, description="of `adaptive`: error of velocities in a step, m/s or rad/s"
+    coupling_tolerance: Number | None = Field(
+        default=None,
+        gt=0,
+        description=f"of `adaptive`: error of velocities in a step, m/s or rad/s; without it {COUPLING_TOLERANCE}",
     )
     power: Truth = Field(
         default=False,

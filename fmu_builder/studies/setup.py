@@ -142,7 +142,7 @@ def _places(scenario: CheckedScenario) -> tuple[str, ...]:
 
 
 def _experiment_problems(study: CheckedStudy, scenario: CheckedScenario, axes: Sequence[Axis]) -> list[Problem]:
-    """Steps and stops of factors that do not fit each other."""
+    """Steps and stops of factors that do not fit each other, and a factor that no algorithm of the runs has."""
     listed = [axis for axis in axes if axis.kind == "experiment" and axis.cells is not None]
     found: dict[str, Problem] = {}
     for values in itertools.islice(itertools.product(*(axis.values for axis in listed)), 1000):
@@ -153,6 +153,11 @@ def _experiment_problems(study: CheckedStudy, scenario: CheckedScenario, axes: S
             key = problem.where.strip()
             shown = ", ".join(f"{name} = {value:g} s" for name, value in changed.items() if isinstance(value, float))
             found.setdefault(key, Problem(f"{study.path}: [factors]", f"with {shown}: {key} = {problem.what}"))
+    keys = {axis.targets[0][1]: axis for axis in axes if axis.kind == "experiment"}
+    algorithms = keys["algorithm"].values if "algorithm" in keys else (scenario.experiment.algorithm,)
+    if "coupling_tolerance" in keys and "adaptive" not in algorithms:
+        what = f"is of adaptive, and the runs have {' and '.join(map(str, algorithms))}: remove it, or add adaptive"
+        found["coupling_tolerance"] = Problem(f"{study.path}: [factors] coupling_tolerance", what)
     return list(found.values())
 
 

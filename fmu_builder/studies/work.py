@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.algorithm_keys import without_keys_of_others
 from fmu_builder.cosim.overrides import place_of_start, renamed
 from fmu_builder.cosim.repeated import Outcome, RepeatedRun
 from fmu_builder.cosim.scenario_inputs import Start
@@ -279,8 +280,8 @@ def with_experiment(
 ) -> CheckedScenario:
     """The scenario with these keys of its experiment, recording what the responses need."""
     update = dict(changed)
-    if changed.get("algorithm", "gauss_seidel") != "gauss_seidel":
-        update["order"] = None  # another order is of gauss_seidel
+    if "algorithm" in changed:
+        update |= without_keys_of_others(str(changed["algorithm"]))
     if responses is not None:
         update["record"] = responses.recorded()
     found = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=update)})

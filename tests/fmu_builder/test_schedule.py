@@ -248,6 +248,19 @@ def test_another_algorithm_for_one_run_leaves_the_order_out(tmp_path: Path) -> N
     assert "order" not in run(path, algorithm="jacobi").trace.provenance
 
 
+def test_a_coupling_tolerance_is_refused_where_no_step_is_controlled(tmp_path: Path) -> None:
+    path = drop(tmp_path, STEP, "coupling_tolerance = 1e-4")
+    with pytest.raises(InputError) as caught:
+        load_and_check(path)
+    assert str(caught.value).endswith(
+        "system.toml: [experiment] coupling_tolerance: 0.0001: is of adaptive, and the algorithm is gauss_seidel: "
+        "remove it, or choose algorithm = 'adaptive'"
+    )
+    path.write_text(path.read_text().replace("[experiment]", '[experiment]\nalgorithm = "adaptive"'))
+    load_and_check(path)
+    assert run(path, algorithm="jacobi", stop=4 * STEP).trace.provenance["algorithm"] == "jacobi"
+
+
 @pytest.mark.parametrize("behind", [False, True])
 @pytest.mark.parametrize(
     ("algorithm", "listed"), [("gauss_seidel", False), ("gauss_seidel", True), ("jacobi", False), ("implicit", False)]

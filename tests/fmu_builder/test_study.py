@@ -407,6 +407,7 @@ FAULTS = {
     "count = 3": ("count = 100000000000", "count: 100000000000: must be at most 1000000"),
     "count = 3 ": ("count = '3' ", "count: '3': must be a whole number"),
     "low = 0.4, high = 0.8, count = 3": ("low = 0.4, high = 0.8, count = true", "count: true: must be a whole number"),
+    "[factors]": ("[factors]\ncoupling_tolerance = [1e-3, 1e-4]", "is of adaptive, and the runs have gauss_seidel"),
     "count = 3 }": ("count = 3, base = 77 }", "base: 77 is outside 0.4 .. 0.8"),
 }
 

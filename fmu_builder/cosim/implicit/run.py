@@ -17,7 +17,7 @@ from fmu_builder.cosim.implicit.substeps import divided, obstacle
 from fmu_builder.cosim.loop.operations import Clock, Operation, Together
 from fmu_builder.cosim.slave import Slave, SlaveDescription
 from fmu_builder.errors import Problem, listed
-from fmu_builder.model.scenario import IMPLICIT, CheckedScenario
+from fmu_builder.model.scenario import COUPLING_TOLERANCE, IMPLICIT, CheckedScenario
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
 
@@ -81,7 +81,7 @@ class ImplicitRun:
                 run.close()
                 run = None
             self._runs.append(run)
-        self._tolerance = scenario.experiment.coupling_tolerance
+        self._tolerance = scenario.experiment.coupling_tolerance or COUPLING_TOLERANCE
         self._length = scenario.seconds("stop") - scenario.seconds("start")
         self._is_adaptive = scenario.experiment.algorithm == "adaptive"
 

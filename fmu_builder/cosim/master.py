@@ -34,6 +34,7 @@ from fmu_builder.cosim.isolation.limits import limits_of
 from fmu_builder.cosim.loop.operations import Access, Clock, Keep, Operation, Step
 from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
 from fmu_builder.cosim.overrides import named_as_given, overridden
+from fmu_builder.cosim.page_names import page_problems
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last_row_note
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
@@ -249,7 +250,7 @@ class Master:
             self.recorded = chosen_signals(self.recorded, known, where, problems)
         if not problems:
             self.groups, problems = groups_of(scenario, self.descriptions, self.wiring)
-        problems += key_problems(scenario)
+        problems += [*key_problems(scenario), *page_problems(scenario, self.descriptions)]
         with collected(problems):
             self.schedule = schedule_of(scenario, self.descriptions, self.wiring)
         if problems:

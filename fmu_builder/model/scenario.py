@@ -343,8 +343,9 @@ _ANY_TIMES = {"stop": 1.0, "step": 1.0}  # of a scenario that is checked and not
 
 
 def _without(tables: dict[str, object], error: ValidationError, wrong_times: bool) -> dict[str, object]:
-    """The tables without the faulty entries of [drive] and connections, the faulty keys of slaves beside their recipe,
-    and without the other faulty keys.  Laws of the time are left out where the times of the experiment are wrong."""
+    """The tables without the faulty entries of [drive] and connections, the faulty keys of [page] and of slaves beside
+    their recipe, and without the other faulty keys.  Laws of the time are left out where the times of the experiment
+    are wrong."""
     kept: dict[str, Any] = dict(tables)
     drive = dict(kept["drive"]) if isinstance(kept.get("drive"), dict) else {}
     places = [fault["loc"] for fault in error.errors()]
@@ -354,6 +355,8 @@ def _without(tables: dict[str, object], error: ValidationError, wrong_times: boo
         elif key == "slaves" and len(inner) > 1 and inner[1] != "recipe":
             slave = {name: value for name, value in kept["slaves"][inner[0]].items() if name != inner[1]}
             kept["slaves"] = {**kept["slaves"], inner[0]: slave}
+        elif key == "page" and inner:
+            kept["page"] = {name: value for name, value in kept["page"].items() if name != inner[0]}
         elif key not in ("slaves", "connections"):
             kept.pop(str(key), None)
     if wrong := {inner[0] for key, *inner in places if key == "connections" and inner}:

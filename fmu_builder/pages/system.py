@@ -12,12 +12,13 @@ from typing import Any
 from fmu_builder.cosim.initialization import initial_order, model_of
 from fmu_builder.cosim.master import System, system_of
 from fmu_builder.cosim.overrides import overridden
-from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, TableSignal, is_settable, rate_in, unit_of
+from fmu_builder.cosim.page_names import shown_scalars
+from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, TableSignal, is_settable, rate_in
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
 from fmu_builder.model.model import Model
-from fmu_builder.model.page_table import CheckedPage, PageTable, Shown, checked_page
+from fmu_builder.model.page_table import CheckedPage, PageTable, checked_page
 from fmu_builder.model.scenario import CheckedScenario, Conversion
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.pages.drive_law import java_script
@@ -96,12 +97,6 @@ def page_of(system: System, models: Mapping[str, Model | None]) -> CheckedPage:
     """[page] of the scenario, and of the recipes of its slaves; what these plot counts where there is one.
 
     Raises InputError."""
-    groups: dict[str, list[Shown]] = {}
-    for slave, description in system.slaves.items():
-        for v in description.variables.values():
-            one = Shown(f"{slave}.{v.name}", unit_of(v), is_settable(v), v.type in ("Real", "Integer"))
-            for name in {one.name, one.name.rpartition("[")[0] or one.name}:
-                groups.setdefault(name, []).append(one)
     own = system.scenario.page
     plot, ranges, names = list(own.plot), dict(own.range), dict(own.names)
     for slave, model in models.items():
@@ -111,7 +106,7 @@ def page_of(system: System, models: Mapping[str, Model | None]) -> CheckedPage:
             if len(models) == 1 and not plot:
                 plot = [f"{slave}.{name}" for name in model.page.plot]
     every = PageTable(plot=plot, range=ranges, names=names)
-    page, problems = checked_page(every, groups, str(system.scenario.path))
+    page, problems = checked_page(every, shown_scalars(system.slaves), str(system.scenario.path))
     if problems:
         raise InputError(problems)
     return page

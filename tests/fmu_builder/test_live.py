@@ -18,7 +18,7 @@ from scipy.interpolate import CubicSpline
 
 from fmu_builder.cli.building import build_named
 from fmu_builder.cosim.initialization import model_of
-from fmu_builder.cosim.master import load_scenario, system_of
+from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.cosim.slave import read_slave
 from fmu_builder.errors import InputError
 from fmu_builder.export.cache import prune
@@ -150,6 +150,21 @@ def test_a_wrong_page_table_is_named_with_its_place(tmp_path: Path, page: str, m
     with pytest.raises(InputError) as refused:
         load_model(recipe)
     assert f"{recipe}: {message}" in str(refused.value)
+
+
+def test_a_run_names_a_wrong_page_table_of_its_scenario(tmp_path: Path) -> None:
+    scenario = tmp_path / "one.toml"
+    scenario.write_text(
+        '[experiment]\nstop = "1 s"\nstep = "1 ms"\n[slaves]\na = "PointMass"\nb = "there_is_none.fmu"\n'
+        '[page]\nplots = []\nplot = ["a.q", "b.depth"]\nnames = { "a.n" = "mass" }\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError) as refused:
+        run(scenario)
+    text = str(refused.value)
+    assert "[page] plots: this key is unknown; did you mean 'plot'?" in text
+    assert "[page] plot a.q: there is no such variable" in text and "[page] names a.n: there is no such" in text
+    assert "b.depth" not in text
 
 
 @pytest.mark.slow

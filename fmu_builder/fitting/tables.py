@@ -35,8 +35,8 @@ class FitParameter(TableModel):
     """A start value that is fitted, in SI or as texts with a unit."""
 
     start: Quantity = Field(description="with which the fit begins")
-    min: Quantity = Field(description="the least")
-    max: Quantity = Field(description="the largest")
+    min: Quantity = Field(description="the least, not below that of the variable")
+    max: Quantity = Field(description="the largest, not above that of the variable")
     log: Truth = Field(default=False, description="true: its logarithm is fitted; for one that spans decades")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,16 +18,18 @@ from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_meas
 from fmu_builder.cosim.overrides import named_as_given, no_slave, overridden, slave_and_variable
 from fmu_builder.cosim.recorder import is_signal
 from fmu_builder.cosim.repeated import RepeatedRun
-from fmu_builder.cosim.scenario_inputs import Start, si_unit, start_values, unit_of
+from fmu_builder.cosim.scenario_inputs import Start, in_si, si_unit, start_values, unit_of
 from fmu_builder.cosim.validation import system_path
-from fmu_builder.errors import FmuBuilderError, InputError, Problem, collected, did_you_mean, listed
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, behind_number, collected, did_you_mean, listed
 from fmu_builder.fitting.tables import Fit, FitMeasurement, read_fit
+from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.given_values import number
 from fmu_builder.model.mapping import range_problems
 from fmu_builder.model.scenario import CheckedScenario
 
 Values = NDArray[np.float64]
 _SHOWN = 3
+_ROUNDING = 1e-12  # relative, of a bound in another unit
 
 
 @dataclass(frozen=True)
@@ -312,6 +314,7 @@ class FitTask:
         if entry.log and min(low, high) <= 0.0:
             what = f"min = {min(low, high):g} must be greater than 0 where log = true; raise it, or remove log"
             wrong.append(Problem(f"{where} log", what))
+        wrong += _beyond_limits(where, known, low, high)
         problems += wrong
         return None if wrong else Parameter(name, si_unit(known), start, low, high, entry.log, slave, variable)
 
@@ -363,6 +366,18 @@ class FitTask:
         if samples <= size:
             what = f"{samples} samples lie in the runs, for {size} parameters; more samples than parameters are needed"
             raise InputError(Problem(f"{self.path}: [[measurement]]", f"{what}: fix some, or extend [experiment] stop"))
+
+
+def _beyond_limits(where: str, variable: SlaveVariable, low: float, high: float) -> Iterator[Problem]:
+    """Bounds beyond which the FMU refuses each value: a search there is lost."""
+    unit = behind_number(si_unit(variable))
+    least, largest = (None if one is None else in_si(variable, one) for one in (variable.min, variable.max))
+    if least is not None and low < least - _ROUNDING * abs(least):
+        what = f"{low:g}{unit} is below {least:g}{unit}, the least value of {variable.name}: raise it"
+        yield Problem(f"{where} min", what)
+    if largest is not None and high > largest + _ROUNDING * abs(largest):
+        what = f"{high:g}{unit} is above {largest:g}{unit}, the largest value of {variable.name}: lower it"
+        yield Problem(f"{where} max", what)
 
 
 def _scenario_of(table: Fit, path: Path, problems: list[Problem]) -> CheckedScenario:

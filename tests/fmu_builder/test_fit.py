@@ -301,6 +301,8 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
         "height = { start = 0.5, min = 0.1, max = 0.9 }\n"
         "'floor.k_E' = { start = 0.5, min = 0, max = 1, log = true }\n"
         "'floor.K_fr' = { start = 0.5, max = 1, lg = true }\n"
+        "'floor.D_max' = { start = 0.5, min = '-100 mm', max = 1 }\n"
+        "'solver.tolerance' = { start = 1e-3, min = 1e-4, max = 0.02 }\n"
         "[[measurement]]\n"
         "file = 'ball.csv'\n"
         "start = { initial_hight = '1 m', mass = '3 m' }\n"
@@ -330,6 +332,8 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
         f"{path}[parameters] height: is continuous, output; only Reals that a run may start with can be fitted: "
         "parameters, and inputs that are not connected",
         f"{path}[parameters] floor.k_E log: min = 0 must be greater than 0 where log = true; raise it, or remove log",
+        f"{path}[parameters] floor.D_max min: -0.1 m is below 0 m, the least value of floor.D_max: raise it",
+        f"{path}[parameters] solver.tolerance max: 0.02 is above 0.01, the largest value of solver.tolerance: lower it",
         f"{path}[measurement ball.csv] columns 'zz': {tmp_path}/ball.csv has no such column; did you mean 'z'?",
         f"{path}[measurement ball.csv] columns 'w' unit: 'N' has the dimension kg.m.s-2, but height is in m (m); "
         "give the unit of the column, or another signal",

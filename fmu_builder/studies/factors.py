@@ -5,7 +5,7 @@ The number of a range is its value, that of a list the place in the list."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,7 +18,7 @@ from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, behind_number, collected, did_you_mean, none_of
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.declaration import value_text
-from fmu_builder.model.scenario import ALGORITHMS
+from fmu_builder.model.scenario import ALGORITHMS, Scalar
 from fmu_builder.studies.format import EXPERIMENT, CheckedStudy, Factor
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
@@ -105,7 +105,9 @@ def axes_of(study: CheckedStudy, slaves: Mapping[str, SlaveDescription]) -> list
     axes = []
     for name, factor in study.factors.items():
         with collected(problems):
-            axes.append(_axis(name, factor, f"{study.path}: [factors] {name}", slaves))
+            where = f"{study.path}: [factors] {name}"
+            axes.append(_axis(name, factor, where, slaves))
+            problems += _repeated(axes[-1], factor, where)
     seen: dict[tuple[str, str, str], str] = {}
     for axis in axes:
         for target in axis.targets:
@@ -136,6 +138,17 @@ def _axis(name: str, factor: Factor, where: str, slaves: Mapping[str, SlaveDescr
             what = f"{variable.name} and {variables[0].name} have not the same type and unit"
             raise InputError(Problem(where, what))
     return _with_base(_of_variable(name, factor, where, targets, variables[0]), factor, where)
+
+
+def _repeated(axis: Axis, factor: Factor, where: str) -> Iterator[Problem]:
+    """Values that would be run twice, by what the file gives: 0.5 and "50 cm" are one."""
+    first: dict[tuple[bool, object], Scalar] = {}
+    for given, value in zip(factor.values or (), axis.values, strict=True):
+        key = (isinstance(value, bool), value)
+        if key in first:
+            same = "stands twice" if first[key] == given else f"is {value_text(first[key])} once more"
+            yield Problem(f"{where} values", f"{value_text(given)} {same}, and each value is run once: remove one")
+        first.setdefault(key, given)
 
 
 def _target(name: str, where: str, slaves: Mapping[str, SlaveDescription]) -> tuple[str, str]:
@@ -178,7 +191,8 @@ def _range(factor: Factor, unit: Unit, where: str) -> dict[str, float | bool | i
     if not low < high:
         raise InputError(Problem(where, f"low = {low:g}{shown} must be less than high = {high:g}{shown}"))
     if factor.scale == "log" and low <= 0.0:
-        raise InputError(Problem(where, f"low = {low:g}{shown} must be greater than 0 on a scale of quotients"))
+        what = f"{low:g}{shown} must be greater than 0 where scale = 'log': raise it, or remove scale"
+        raise InputError(Problem(f"{where} low", what))
     return {"low": low, "high": high, "log": factor.scale == "log", "count": factor.count}
 
 

@@ -408,6 +408,12 @@ FAULTS = {
     "count = 3 ": ("count = '3' ", "count: '3': must be a whole number"),
     "low = 0.4, high = 0.8, count = 3": ("low = 0.4, high = 0.8, count = true", "count: true: must be a whole number"),
     "[factors]": ("[factors]\ncoupling_tolerance = [1e-3, 1e-4]", "is of adaptive, and the runs have gauss_seidel"),
+    "low = 0.4": ("scale = 'log', low = 0", "restitution low: 0 must be greater than 0 where scale = 'log': raise it"),
+    '"50 cm", 1.0': (
+        '"50 cm", 1.0, 0.5, 1',
+        "h values: 0.5 is 50 cm once more, and each value is run once: remove one",
+    ),
+    "1.0]": ("1.0, 1.0]", "h values: 1.0 stands twice"),
     "count = 3 }": ("count = 3, base = 77 }", "base: 77 is outside 0.4 .. 0.8"),
 }
 

@@ -10,8 +10,7 @@ from fmu_builder.cli.files import find_scenario
 from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.cosim.cross_check import check_triples, input_notes
 from fmu_builder.cosim.cross_check_folder import check_cross_check, write_cross_check
-from fmu_builder.cosim.master import load_scenario, run, system_of
-from fmu_builder.cosim.overrides import named_as_given, overridden
+from fmu_builder.cosim.master import changed_master, run, system_of
 from fmu_builder.errors import FmuBuilderError, raise_all
 
 
@@ -55,11 +54,8 @@ def _export(
     record: Sequence[str] | None,
 ) -> list[Path]:
     path = find_scenario(name)
-    given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
-    read = load_scenario(path, given)
-    chosen = overridden(read, "--{}", step=step, stop=stop, output_step=output_step, record=record)
-    with named_as_given(read, "--{}", record=record):
-        system = system_of(chosen)
+    chosen = changed_master(path, "--{}", step=step, stop=stop, output_step=output_step, record=record).scenario
+    system = system_of(chosen)
     check_cross_check(system, platforms)
     check_triples(system)
     done = run(chosen)

@@ -17,8 +17,7 @@ from fmu_builder.cli.files import check_outputs, check_page, find_scenario, make
 from fmu_builder.cli.printing import INTERRUPTED, SHOWN, err, line, out, print_notes, progress_lines
 from fmu_builder.cosim.cross_check import check_triples, write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
-from fmu_builder.cosim.master import Master, load_scenario, system_of
-from fmu_builder.cosim.overrides import named_as_given, overridden
+from fmu_builder.cosim.master import Master, changed_master, system_of
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import Trace, write_trace
@@ -53,13 +52,10 @@ def run_system(
     beside = None if is_stream(output) else Path(f"{output}.json")
     written = (("-o", output), ("", beside), ("--plot", plot))
     check_outputs(*written, ("", path))
-    given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
-    read = load_scenario(path, given)
-    chosen = overridden(
-        read, "--{}", step=step, stop=stop, algorithm=algorithm, record=record, power=power, isolated=isolated
-    )
-    with recorded_reads() as files, named_as_given(read, "--{}", record=record, power=power):
-        master = Master(chosen)
+    changes = {"step": step, "stop": stop, "algorithm": algorithm, "record": record, "power": power}
+    with recorded_reads() as files:
+        master = changed_master(path, "--{}", **changes, isolated=isolated)
+    chosen = master.scenario
     check_outputs(*written, *(("", file) for file in (*named_files(chosen), *files)))
     check_page("--plot", plot)
     system = system_of(chosen) if cross_check else None

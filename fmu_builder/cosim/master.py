@@ -23,6 +23,7 @@ from fmu_builder.cosim.algorithm_keys import key_problems
 from fmu_builder.cosim.call_order import call_orders
 from fmu_builder.cosim.connection_energy import ConnectionEnergy, ConnectionPower, energy_notes
 from fmu_builder.cosim.contact_record import ContactRecord
+from fmu_builder.cosim.default_experiment import default_times
 from fmu_builder.cosim.discarded_steps import DiscardedStepError, PartedSteps
 from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, event_values
 from fmu_builder.cosim.exchange import Exchange, drive_operations
@@ -33,7 +34,7 @@ from fmu_builder.cosim.interruption import noted_interruption
 from fmu_builder.cosim.isolation.limits import limits_of
 from fmu_builder.cosim.loop.operations import Access, Clock, Keep, Operation, Step
 from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
-from fmu_builder.cosim.overrides import named_as_given, overridden
+from fmu_builder.cosim.overrides import changed_scenario, named_as_given
 from fmu_builder.cosim.page_names import page_problems
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last_row_note
 from fmu_builder.cosim.result import Result, RunInterrupted
@@ -49,12 +50,10 @@ from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.recipe import is_recipe
 from fmu_builder.model.scenario import (
-    MOST_STEPS,
     CheckedScenario,
     Experiment,
     SlaveEntry,
     SystemOutput,
-    check_times,
     parse_scenario,
 )
 from fmu_builder.model.start_values import law_problems
@@ -86,10 +85,8 @@ def run(
     Raises InputError with every problem found, SlaveError if an FMU fails, RunInterrupted with the result so far on
     Ctrl-C; no instance is left behind."""
     with nullcontext(scenario) if isinstance(scenario, CheckedScenario) else as_file(scenario) as source:
-        given = [key for key, value in (("step", step), ("stop", stop)) if value is not None]
-        read = source if isinstance(source, CheckedScenario) else load_scenario(source, given)
-        chosen = overridden(
-            read,
+        master = changed_master(
+            source,
             "run() {}",
             step=step,
             stop=stop,
@@ -99,8 +96,23 @@ def run(
             isolated=isolated,
             start=start,
         )
-        with named_as_given(read, "run() {}", record=record, power=power, start=start):
-            return Master(chosen).run(progress or (lambda share: None))
+        with named_as_given(master.scenario, "run() {}", record=record, power=power, start=start):
+            return master.run(progress or (lambda share: None))
+
+
+def changed_master(source: CheckedScenario | Path, where: str, **changes: Any) -> Master:
+    """The checked run of a scenario with changes as of `changed_scenario`.   Raises InputError with the problems of
+    both."""
+    given = [key for key in ("step", "stop") if changes.get(key) is not None]
+    read, problems = (source, []) if isinstance(source, CheckedScenario) else _parsed(source, given)
+    if any("[experiment]" in str(problem) for problem in problems):  # these times may not be those of the file
+        changes |= {"step": None, "stop": None, "output_step": None}
+    chosen, wrong = changed_scenario(read, where, **changes)
+    problems += wrong
+    named = {"record": changes.get("record"), "power": changes.get("power")}
+    start = changes.get("start")
+    with named_as_given(read, where, **named, start=start if isinstance(start, Mapping) else None):
+        return _sound(chosen, problems)
 
 
 def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:
@@ -108,54 +120,44 @@ def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:
     experiment.
 
     given   keys of [experiment] that the caller replaces; those of the FMU are not checked
-    Raises InputError."""
+    Raises InputError with all problems, those of the slaves too where its text is wrong."""
+    scenario, problems = _parsed(path, given)
+    return _sound(scenario, problems).scenario if problems else scenario
+
+
+def checked_scenario(path: Path) -> CheckedScenario:
+    """As load_scenario, of a scenario file."""
+    scenario, problems = parse_scenario(path)
+    return _sound(scenario, problems).scenario if problems else scenario
+
+
+def _parsed(path: Path, given: Collection[str]) -> tuple[CheckedScenario, list[Problem]]:
+    """As parse_scenario, of all that load_scenario reads."""
     if path.suffix == ".ssp":
-        return read_ssp(path, given)
+        return read_ssp(path, given), []
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
         if not is_recipe(path):
-            return checked_scenario(path)
+            return parse_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
-    start, stop, step = _default_times(description, path, given)
-    return CheckedScenario(
+    start, stop, step = default_times(description, path, given)
+    alone = CheckedScenario(
         path=path,
         description=description.model_name,
         experiment=Experiment(start=start, stop=stop, step=step),
         slaves={"fmu": SlaveEntry(recipe=str(path.resolve()))},
     )
+    return alone, []
 
 
-def checked_scenario(path: Path) -> CheckedScenario:
-    """As read_scenario; raises the problems of the slaves together with those of the text."""
-    scenario, problems = parse_scenario(path)
-    if problems:
-        with suppress(ToolError), collected(problems):  # without a compiler the slaves are not read
-            Master(scenario)
-        raise InputError(list(dict.fromkeys(problems)))
-    return scenario
-
-
-_ATTRIBUTES = {"start": "startTime", "stop": "stopTime", "step": "stepSize"}  # of DefaultExperiment
-
-
-def _default_times(description: SlaveDescription, path: Path, given: Collection[str]) -> tuple[float, float, float]:
-    """Start, stop and step of the FMU's DefaultExperiment, s, the stop moved to a whole number of steps."""
-    start, step = description.start, description.step or 1e-3
-    stop = description.stop if description.stop is not None else start + 1.0
-    count = (stop - start) / step
-    if count <= MOST_STEPS:
-        stop = start + max(round(count), 1) * step
-    faults = {key: description.faults[name] for key, name in _ATTRIBUTES.items() if name in description.faults}
-    if not faults and not given:
-        faults = {p.where.strip(): p.what for p in check_times("", start, stop, step, step)}
-    problems = []
-    for key in faults.keys() - given:
-        repair = "" if key == "start" else f"give --{key}, or "
-        what = f"{faults[key]}; {repair}name the FMU in a scenario with [experiment] {key}"
-        problems.append(Problem(f"{path}: DefaultExperiment {_ATTRIBUTES[key]}", what))
-    if problems:
-        raise InputError(sorted(problems, key=str))
-    return start, stop, step
+def _sound(scenario: CheckedScenario, problems: Sequence[Problem]) -> Master:
+    """The run of a scenario.   Raises InputError with these problems of its text, and those of its slaves."""
+    found = [*problems]
+    with collected(found), suppress(ToolError) if problems else nullcontext():  # without a compiler no slave is read
+        master = Master(scenario)
+    if found:
+        raise InputError(list(dict.fromkeys(found)))
+    return master
 
 
 def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, SlaveDescription]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -60,7 +60,15 @@ def no_slave(name: str, slaves: Iterable[str]) -> str:
     return f"there is no slave '{name}'" + did_you_mean(name, slaves)
 
 
-def overridden(
+def overridden(scenario: CheckedScenario, where: str, **changes: Any) -> CheckedScenario:
+    """The scenario with changes as of `changed_scenario`.   Raises InputError with all problems."""
+    changed, problems = changed_scenario(scenario, where, **changes)
+    if problems:
+        raise InputError(problems)
+    return changed
+
+
+def changed_scenario(
     scenario: CheckedScenario,
     where: str,
     *,
@@ -72,26 +80,32 @@ def overridden(
     power: bool | None = None,
     isolated: bool | None = None,
     start: Mapping[str, Any] | None = None,
-) -> CheckedScenario:
-    """The scenario with these changes, checked like one from a file.
+) -> tuple[CheckedScenario, list[Problem]]:
+    """The scenario with these changes, checked like one from a file, but for those that are wrong, and what is.
 
     where   how messages name a change, with {} for its key: "--{}"
-    start   by "slave.variable"; of a single FMU by the name of the variable too; tuples and values of numpy as well
-    Raises InputError with all problems."""
-    changes: dict[str, object] = {}
+    start   by "slave.variable"; of a single FMU by the name of the variable too; tuples and values of numpy as well"""
     problems: list[Problem] = []
 
     def named(key: str) -> str:
         return where.format(key.replace("_", "-") if where.startswith("--") else key)
 
+    def truth(key: str, value: bool | None) -> bool | None:
+        if value is None or isinstance(python_value(value), bool):
+            return value
+        problems.append(Problem(named(key), f"{value!r} must be True or False"))
+        return None
+
+    changes: dict[str, object] = {}
     for key, value in (("step", step), ("stop", stop), ("output_step", output_step)):
         if value is not None:
             with collected(problems):
                 changes[key] = parse_quantity(python_value(value), parse_unit("s"), named(key))
-    given = list(changes) if not problems else []
-    for key, truth in (("power", power), ("isolated", isolated)):
-        if truth is not None and not isinstance(python_value(truth), bool):
-            problems.append(Problem(named(key), f"{truth!r} must be True or False"))
+    if changes and not problems:
+        problems += _time_problems(scenario, changes, named)
+    if problems:
+        changes.clear()
+    power, isolated = truth("power", power), truth("isolated", isolated)
     if record is not None and not isinstance(record, Iterable):
         problems.append(Problem(named("record"), f"{record!r} must be a text or a list of texts"))
         record = None
@@ -101,25 +115,17 @@ def overridden(
     if algorithm is not None and str(algorithm) not in ALGORITHMS:
         what = f"{algorithm!r} is unknown" + did_you_mean(str(algorithm), ALGORITHMS)
         problems.append(Problem(where.format("algorithm"), what))
-    if step is not None:
-        changes.setdefault("output_step", None)
-    if algorithm is not None:
+    elif algorithm is not None:
         changes |= {"algorithm": algorithm, **without_keys_of_others(algorithm)}
     if power is not None:
         changes["power"] = power
     if record is not None:
-        changes["record"] = [record] if isinstance(record, str) else list(record)
-        if not changes["record"]:
-            problems.append(Problem(named("record"), "names no signal; leave it out to record all of them"))
-    changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
-    times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
-    for problem in check_times("", *times) if given else ():
-        key = problem.where.strip()
-        if key in given:
-            problems.append(Problem(named(key), problem.what))
+        signals = [record] if isinstance(record, str) else list(record)
+        if signals:
+            changes["record"] = signals
         else:
-            problems.append(Problem(", ".join(map(named, given)), f"{key} = {problem.what}"))
-    slaves = dict(changed.slaves)
+            problems.append(Problem(named("record"), "names no signal; leave it out to record all of them"))
+    slaves = dict(scenario.slaves)
     if isolated is not None:
         slaves = {name: entry.model_copy(update={"isolated": isolated}) for name, entry in slaves.items()}
     for name, start_value in (start or {}).items():
@@ -129,6 +135,22 @@ def overridden(
         else:
             entry = slaves[slave]
             slaves[slave] = entry.model_copy(update={"start": {**entry.start, variable: python_value(start_value)}})
-    if problems:
-        raise InputError(problems)
-    return changed.model_copy(update={"slaves": slaves})
+    experiment = scenario.experiment.model_copy(update=changes)
+    return scenario.model_copy(update={"experiment": experiment, "slaves": slaves}), problems
+
+
+def _time_problems(
+    scenario: CheckedScenario, changes: dict[str, object], named: Callable[[str], str]
+) -> Iterator[Problem]:
+    """Of new times, s, beside those of the scenario.   changes: takes the output step that follows a new step"""
+    given = list(changes)
+    if "step" in changes:
+        changes.setdefault("output_step", None)
+    changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
+    times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
+    for problem in check_times("", *times):
+        key = problem.where.strip()
+        if key in given:
+            yield Problem(named(key), problem.what)
+        else:
+            yield Problem(", ".join(map(named, given)), f"{key} = {problem.what}")

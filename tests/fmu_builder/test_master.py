@@ -1020,3 +1020,33 @@ floor = { recipe = "PointSurface", start = { C_F = 1 } }
         run(path, start={"floor.C_F": -1})
     with pytest.raises(InputError, match=r"^run\(\) start m: .*must be greater than 0 kg"):
         run("PointMass", start={"m": -1})
+
+
+def test_faults_of_a_file_and_of_a_call_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "drop.toml"
+    path.write_text("""stp = 1
+[experiment]
+stop = 0.01
+step = 1e-3
+[slaves]
+body = { recipe = "PointMass", start = { n = 1 } }
+floor = "PointSurface"
+""")
+    with pytest.raises(InputError) as caught:
+        run(path, stop="1 m", power="yes", record="nothing", start={"boy.m": 1, "body.m": "1 N"})
+    told = [
+        f"{path}: [slaves] body start n: PointMass has no such variable",
+        f"{path}: stp: this key is unknown",
+        "run() power: 'yes' must be True or False",
+        "run() record: 'nothing' names no signal",
+        "run() start body.m = '1 N' has the dimension",
+        "run() start boy.m: there is no slave 'boy'",
+        "run() stop = '1 m' has the dimension m but s is needed",
+    ]
+    found = sorted(map(str, caught.value.problems))
+    assert len(found) == len(told) and all(map(str.startswith, found, told)), found
+    path.write_text(path.read_text().replace("stop = 0.01", "stop = '1 m'"))
+    with pytest.raises(InputError) as caught:
+        run(path, step=3, start={"boy.m": 1})
+    text = str(caught.value)
+    assert "[experiment] stop = '1 m'" in text and "run() start boy.m" in text and "whole number" not in text

@@ -83,6 +83,8 @@ class AssemblyBuilder:
                 if entry.recipe not in reported:  # once, however many parts there are of it
                     self.problems += [Problem(f"{self.where} {name}", str(p)) for p in error.problems]
                 reported.add(entry.recipe)
+        for name, model in self.models.items() if self.problems else ():
+            self._part_starts(name, model)
         self._raise()
 
     def _own(self, experiment: DefaultExperiment, wiring: Wiring) -> ElementModel:
@@ -151,12 +153,13 @@ class AssemblyBuilder:
                 f"der({name}.{n[4:]}" if n.startswith("der(") else f"{name}.{n}" for n in _names(model, first)
             ]
             self.starts += [v.start for v in model.variables[first:]]
-            self._read_starts(name, model, shift)
+            for i, value in self._part_starts(name, model).items():
+                self.starts[i + shift] = value
             if isinstance(model, AssemblyModel):
                 for target, found in model.sources.items():  # without its forces from outside
                     self.sources[target + shift] = [s + shift for s in found if s >= first]
 
-    def _read_starts(self, name: str, model: ElementModel | AssemblyModel, shift: int) -> None:
+    def _part_starts(self, name: str, model: ElementModel | AssemblyModel) -> dict[int, float]:
         where = f"{self.where} {name} start"
         given = dict(self.recipe.parts[name].start)
         for key in [key for key in given if is_core_variable(key)]:
@@ -169,8 +172,7 @@ class AssemblyBuilder:
                 del given[key]
         starts, problems = start_values(model, given, where)
         self.problems += problems + law_problems(model, starts, where)
-        for i, value in starts.items():
-            self.starts[i + shift] = value
+        return starts
 
     # -- connections
 
@@ -476,8 +478,6 @@ class AssemblyBuilder:
         starts, problems = start_values(model, given, where)
         self.problems += problems + law_problems(model, starts, where)
         self._raise()
-        if not starts:
-            return model
         variables = tuple(replace(v, start=starts[v.index]) if v.index in starts else v for v in model.variables)
         return replace(model, variables=variables)
 

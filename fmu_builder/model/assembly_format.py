@@ -23,8 +23,10 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from fmu_builder.errors import InputError, Problem, collected
+from fmu_builder.model.counted_parts import CountedParts
 from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration_reader import CORE_GROUPS
+from fmu_builder.model.members import expand_members, without_faulty
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.recipe import name_problems as name_of_file_problems
@@ -33,7 +35,6 @@ from fmu_builder.model.scenario import (
     Pair,
     SlaveEntry,
     StartValue,
-    expand_members,
 )
 from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth
 from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml
@@ -94,18 +95,19 @@ def read_assembly(path: Path) -> CheckedAssembly:
 
 
 def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
-    """The recipe without the connections that name no part, and its problems.  Raises InputError where its tables
-    cannot be understood."""
+    """The recipe without the connections that name no part and the keys that are wrong, and its problems: its parts can
+    be checked all the same.  Raises InputError where its tables cannot be understood."""
     tables = read_toml(path)
     problems: list[Problem] = []
     correct_kind(path, tables, problems)
     for key in FIELDS_OF_OURS:
         if tables.pop(key, None) is not None:
             problems.append(Problem(f"{path}: {key}", "this key is unknown"))
+    counted: CountedParts | None = None
     if isinstance(tables.get("parts"), dict):
         counted, unknown = expand_members(path, "part", tables, problems)
         problems += unknown
-        if isinstance(expose := tables.get("expose"), dict):
+        if counted is not None and isinstance(expose := tables.get("expose"), dict):
             where = f"{path}: [expose]"
             tables["expose"] = {
                 key: counted.expositions(f"{where} {key}", names, problems) for key, names in expose.items()
@@ -113,12 +115,19 @@ def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
     try:
         recipe = CheckedAssembly.model_validate({"path": path, **tables})
     except ValidationError as error:
-        raise InputError([*problems, *explain(path, error, CheckedAssembly)]) from None
+        problems += explain(path, error, CheckedAssembly)
+        sound = without_faulty(tables, error, "parts", ("expose", "page"))
+        if sound.get("expose") != tables.get("expose"):
+            sound.pop("start", None)  # which may be of parameters that are exposed
+        try:
+            recipe = CheckedAssembly.model_validate({"path": path, **sound})
+        except ValidationError:
+            raise InputError(problems) from None
     problems += _own_problems(recipe)
-    if not recipe.parts:
+    if counted is None or not recipe.parts:
         raise InputError(problems)
-    sound = [pair for pair in recipe.connections if all(end.partition(".")[0] in recipe.parts for end in pair)]
-    return recipe.model_copy(update={"connections": sound}), problems
+    connections = [pair for pair in recipe.connections if all(end.partition(".")[0] in recipe.parts for end in pair)]
+    return recipe.model_copy(update={"connections": connections}), problems
 
 
 def _own_problems(recipe: CheckedAssembly) -> Iterator[Problem]:

@@ -27,9 +27,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean
-from fmu_builder.model.counted_parts import CountedParts, is_member_name, members
+from fmu_builder.errors import InputError, Problem, collected
+from fmu_builder.model.counted_parts import CountedParts
 from fmu_builder.model.given_values import is_quantity
+from fmu_builder.model.members import expand_members, unknown_ends, without_faulty
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth, python_value, rule
@@ -282,6 +283,7 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
     checked all the same.  Raises InputError where slaves or connections cannot be understood."""
     tables = read_toml(path)
     problems: list[Problem] = []
+    counted: CountedParts | None = None
     unknown: list[Problem] = []
     for key in ("path", "conversions", "outputs", "notes"):  # fields of ours, no keys of the file
         if tables.pop(key, None) is not None:
@@ -289,7 +291,8 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
     correct_kind(path, tables, problems)
     if isinstance(tables.get("slaves"), dict):
         counted, unknown = expand_members(path, "slave", tables, problems)
-        if isinstance(reference := tables.get("reference"), dict) and "signals" in reference:
+        reference = tables.get("reference")
+        if counted is not None and isinstance(reference, dict) and "signals" in reference:
             signals = counted.keys(f"{path}: [reference] signals", reference["signals"], problems)
             tables["reference"] = {**reference, "signals": signals}
     if isinstance(drive := tables.get("drive"), dict):
@@ -306,7 +309,10 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
             scenario = CheckedScenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
         except ValidationError:
             raise InputError([*problems, *unknown]) from None
-    return scenario, [*problems, *_convergence_problems(scenario, is_timed)]
+    problems += _convergence_problems(scenario, is_timed)
+    if counted is None:  # and with it what the rest of the file names
+        raise InputError(problems)
+    return scenario, problems
 
 
 def _convergence_problems(scenario: CheckedScenario, is_timed: bool) -> list[Problem]:
@@ -342,29 +348,15 @@ def _whole_steps(where: str, scenario: CheckedScenario, step: float) -> Iterator
 _ANY_TIMES = {"stop": 1.0, "step": 1.0}  # of a scenario that is checked and not run
 
 
-def _without(tables: dict[str, object], error: ValidationError, wrong_times: bool) -> dict[str, object]:
-    """The tables without the faulty entries of [drive] and connections, the faulty keys of [page] and of slaves beside
-    their recipe, and without the other faulty keys.  Laws of the time are left out where the times of the experiment
-    are wrong."""
-    kept: dict[str, Any] = dict(tables)
-    drive = dict(kept["drive"]) if isinstance(kept.get("drive"), dict) else {}
-    places = [fault["loc"] for fault in error.errors()]
-    for key, *inner in places:
-        if key == "drive" and inner:
-            drive.pop(inner[0], None)
-        elif key == "slaves" and len(inner) > 1 and inner[1] != "recipe":
-            slave = {name: value for name, value in kept["slaves"][inner[0]].items() if name != inner[1]}
-            kept["slaves"] = {**kept["slaves"], inner[0]: slave}
-        elif key == "page" and inner:
-            kept["page"] = {name: value for name, value in kept["page"].items() if name != inner[0]}
-        elif key not in ("slaves", "connections"):
-            kept.pop(str(key), None)
-    if wrong := {inner[0] for key, *inner in places if key == "connections" and inner}:
-        kept["connections"] = [pair for place, pair in enumerate(kept["connections"]) if place not in wrong]
+def _without(tables: dict[str, Any], error: ValidationError, wrong_times: bool) -> dict[str, Any]:
+    """The tables without what is faulty in them.  Laws of the time are left out where the times of the experiment are
+    wrong."""
+    kept = without_faulty(tables, error, "slaves", ("drive", "page"))
     if "experiment" not in kept or wrong_times:
         kept["experiment"] = _ANY_TIMES
-        drive = {name: entry for name, entry in drive.items() if "law" not in entry}
-    return {**kept, "drive": drive}
+        if isinstance(drive := kept.get("drive"), dict):
+            kept["drive"] = {name: entry for name, entry in drive.items() if "law" not in entry}
+    return kept
 
 
 def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> object:
@@ -382,55 +374,6 @@ def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> obj
         )
         return {"time": [0.0], "value": [0.0]}
     return value
-
-
-def expand_members(
-    path: Path, kind: Literal["slave", "part"], tables: dict[str, Any], problems: list[Problem]
-) -> tuple[CountedParts, list[Problem]]:
-    """Write one by one into the tables what stands there with a count: slaves or parts, and their connections.
-
-    Returns the counted parts, and the connections that name no member; adds other faults of names to the problems.
-    Raises InputError where it is not known which members there are, and so what connections name."""
-    before = len(problems)
-    entries, counted = members(path, f"{kind}s", tables[f"{kind}s"], problems)
-    if len(problems) > before:
-        raise InputError(problems)
-    connections = tables["connections"] = counted.connections(path, tables.get("connections", []), problems)
-    problems += name_problems(path, entries, connections, kind)
-    tables[f"{kind}s"] = {name: {"recipe": one} if isinstance(one, str) else one for name, one in entries.items()}
-    return counted, list(unknown_ends(path, entries, connections, kind))
-
-
-def name_problems(
-    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"]
-) -> Iterator[Problem]:
-    """Names of slaves or parts: there are some, they are identifiers, and connections name a port or variable."""
-    table = f"{path}: [{kind}s]"
-    if not members:
-        yield Problem(table, f"there is no {kind}")
-    for name in members:
-        if not is_member_name(name):
-            yield Problem(f"{table} {name}", f"the name of a {kind} must be an identifier: letters, digits and _")
-    for where, end in _ends(path, connections):
-        if "." not in end:
-            yield Problem(where, f"'{end}' must be '{kind}.port' or '{kind}.variable'")
-
-
-def unknown_ends(
-    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"]
-) -> Iterator[Problem]:
-    """Connections that name an unknown slave or part."""
-    for where, end in _ends(path, connections):
-        member, dot, _ = end.partition(".")
-        if dot and member not in members:
-            yield Problem(where, f"there is no {kind} '{member}'" + did_you_mean(member, members))
-
-
-def _ends(path: Path, connections: object) -> Iterator[tuple[str, str]]:
-    """Where, and what, the ends of connections are."""
-    for pair in connections if isinstance(connections, list) else ():
-        for end in pair if isinstance(pair, list | tuple) else ():
-            yield f"{path}: connections [{', '.join(map(str, pair))}]", str(end)
 
 
 def time_problems(path: Path, table: object) -> list[Problem]:

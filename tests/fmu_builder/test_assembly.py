@@ -611,3 +611,34 @@ def test_an_unknown_part_does_not_hide_the_faults_of_the_others(tmp_path: Path) 
     assert len(told) == 3
     assert "there is no part 'flor'; did you mean 'floor'?" in told[0]
     assert "[parts] ball" in told[1] and "[parts] floor" in told[2]
+
+
+def test_a_wrong_key_hides_no_fault_of_a_part(tmp_path: Path) -> None:
+    found = problems(
+        write(
+            tmp_path,
+            "Wrong",
+            """stp = 1
+connections = [["body.p", "floor.point"], ["body.q", "floor.point"]]
+[parts]
+body = { recipe = "PointMass", strt = 1, start = { n = 1 } }
+floor = { recipe = "PointSurface" }
+[expose]
+outpts = { height = "body.p.r[3]" }
+""",
+        )
+    )
+    for said in (
+        "stp: this key is unknown",
+        "[parts.body] strt: this key is unknown; did you mean 'start'?",
+        "[expose] outpts: this key is unknown; did you mean 'outputs'?",
+        "[parts] body start n: there is no such variable",
+        "connections [body.q, floor.point]: ",
+    ):
+        assert any(said in one for one in found), said
+
+
+def test_a_missing_recipe_hides_no_start_value_of_the_other_parts(tmp_path: Path) -> None:
+    text = '[parts]\nbody = "NoMass"\nfloor = { recipe = "PointSurface", start = { C_G = 1 } }\n'
+    found = problems(write(tmp_path, "Wrong", text))
+    assert len(found) == 2 and "NoMass" in found[0] and "[parts] floor start C_G: there is no such variable" in found[1]

@@ -149,3 +149,15 @@ def test_a_connection_that_stands_for_nothing_is_refused_by_its_name(tmp_path: P
 def test_one_of_many_that_there_is_not_is_refused(tmp_path: Path, entry: str, said: str) -> None:
     found = problems(tmp_path, CHAIN + entry + "\n")
     assert len(found) == 1 and said in found[0]
+
+
+def test_a_wrong_count_hides_no_other_fault(tmp_path: Path) -> None:
+    wrong = 'stp = 1\n[parts]\nmass = { recipe = "SliderMass", count = 2.5, strt = 1 }\n'
+    found = problems(tmp_path, wrong)
+    assert len(found) == 3 and "count = 2.5 must be a whole number" in found[0]
+    path = write(tmp_path, wrong.replace("parts", "slaves") + '[experiment]\nstop = "1 kg"\nstep = 1\n')
+    with pytest.raises(InputError) as caught:
+        read_scenario(path)
+    text = str(caught.value)
+    assert "count = 2.5 must be a whole number" in text and "[experiment] stop = '1 kg'" in text
+    assert "strt: this key is unknown" in text and "stp: this key is unknown" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -202,14 +202,8 @@ def _failed(name: str, error: FmuBuilderError, seconds: float) -> CaseResult:
 def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
     if scenario.reference is None:
         raise InputError(Problem(str(scenario.path), "has no [reference], so there is nothing to compare with"))
-    try:
-        reference = _reference(scenario.path, scenario.reference)
-    except InputError as error:
-        problems = [*error.problems]
-        with suppress(ToolError), collected(problems):  # without a compiler the slaves are not read
-            Master(scenario)
-        raise InputError(problems) from None
-    done = run(scenario)
+    master, reference = _checked(scenario, scenario.reference)
+    done = master.run(lambda share: None)
     at = f"{scenario.path}: [reference]"
     signals = _tolerances(f"{at} signals", scenario.reference.signals, done.trace.units)
     events = _event_tolerances(at, scenario.reference)
@@ -234,6 +228,26 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
         system=graph_of(system_of(scenario)) if len(scenario.slaves) > 1 else None,
         energies=done.energies,
     )
+
+
+def _checked(scenario: CheckedScenario, declared: Reference) -> tuple[Master, Trace]:
+    """The run and its reference, with all that shows before the run, which may take long.   Raises InputError."""
+    problems: list[Problem] = []
+    with collected(problems):
+        reference = _reference(scenario.path, declared)
+    is_sound = not problems
+    with collected(problems), nullcontext() if is_sound else suppress(ToolError):  # without a compiler no slave is read
+        master = Master(scenario)
+        units = {f"{slave}.{v.name}": v.unit for slave, found in master.recorded.items() for v in found}
+        units |= {name: one.unit for name, one in scenario.outputs.items() if one.source in units}
+        where = f"{scenario.path}: [reference] signals"
+        for name in declared.signals if is_sound else ():
+            if name not in units and "~" not in name:  # the power of a connection is known from the run on
+                problems.append(Problem(f"{where} {name}", "the run has no such signal" + did_you_mean(name, units)))
+        _tolerances(where, {name: one for name, one in declared.signals.items() if name in units}, units)
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+    return master, reference
 
 
 def _reference(case: Path, declared: Reference) -> Trace:

@@ -10,6 +10,7 @@ import pytest
 
 from fmu_builder.cosim import validation as module
 from fmu_builder.cosim.comparison import Comparison, Span, comparison_to_json
+from fmu_builder.cosim.master import Master
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.cosim.validation import CaseResult, Order, all_cases, find_cases, run_case, validate
 from fmu_builder.errors import InputError, SlaveError
@@ -146,7 +147,7 @@ def test_fault_of_our_own_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -
     def broken(*_: object) -> None:
         raise ZeroDivisionError("an invariant of ours")
 
-    monkeypatch.setattr(module, "run", broken)
+    monkeypatch.setattr(Master, "run", broken)
     result = run_case("projectile", CASES["point_mass/projectile"])
     assert result.exit_code == 3
     assert result.failure is not None
@@ -185,7 +186,7 @@ def test_a_reference_that_cannot_be_read_is_told_before_the_run(
     text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = "PointMass"\n[reference]\nfile = "lost.csv"\n'
     path = tmp_path / "long.toml"
     path.write_text(f'{text}source = "closed form"\nsignals."body.p.r[3]" = {{ absolute = 1 }}\n', encoding="utf-8")
-    monkeypatch.setattr("fmu_builder.cosim.validation.run", lambda scenario: pytest.fail("it was run"))
+    monkeypatch.setattr(Master, "run", lambda *_: pytest.fail("it was run"))
     result = run_case("long", path)
     assert result.failure == f"{path}: [reference] file: there is no file {tmp_path / 'lost.csv'}"
 
@@ -202,12 +203,28 @@ def test_tolerances_in_wrong_units_are_all_named_before_the_run(
     (tmp_path / "known.csv.json").write_text(
         '{"units": {"body.p.r[3]": "m", "body.p.v[3]": "m/s"}, "events": {}, "provenance": {}}', encoding="utf-8"
     )
-    monkeypatch.setattr("fmu_builder.cosim.validation.run", lambda scenario: pytest.fail("it was run"))
+    monkeypatch.setattr(Master, "run", lambda *_: pytest.fail("it was run"))
     lines = (run_case("long", path).failure or "").splitlines()
     assert [line.removeprefix(f"{path}: [reference] ").partition(" has")[0] for line in lines] == [
         "signals body.p.r[3] absolute = '1 kg'",
         "signals body.p.v[3] absolute = '1 m'",
         "events floor.impulse time = '1 m'",
+    ]
+
+
+def test_tolerances_of_a_reference_without_units_are_checked_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = "PointMass"\n[reference]\nfile = "known.csv"\n'
+    text += 'source = "closed form"\nsignals."body.p.r[3]" = { absolute = "1 kg" }\n'
+    path = tmp_path / "long.toml"
+    path.write_text(text + 'signals."body.r[3]" = { absolute = "1 m" }\n', encoding="utf-8")
+    (tmp_path / "known.csv").write_text("time,body.p.r[3],body.r[3]\n0,0,0\n1,0,0\n", encoding="utf-8")
+    monkeypatch.setattr(Master, "run", lambda *_: pytest.fail("it was run"))
+    lines = (run_case("long", path).failure or "").splitlines()
+    assert [line.removeprefix(f"{path}: [reference] ") for line in lines] == [
+        "signals body.r[3]: the run has no such signal; did you mean 'body.p.r[3]'?",
+        "signals body.p.r[3] absolute = '1 kg' has the dimension kg but m is needed",
     ]
 
 

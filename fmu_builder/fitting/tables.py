@@ -16,7 +16,6 @@ scan = 32
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,7 +26,7 @@ from fmu_builder.model.documents import Document
 from fmu_builder.model.mapping import MeasurementMap
 from fmu_builder.model.scenario import StartValue
 from fmu_builder.model.table_model import Count, Number, Quantity, TableModel, Truth, Whole, rule
-from fmu_builder.model.toml_files import explain, read_about_system
+from fmu_builder.model.toml_files import explain, read_about_system, without_faulty
 from fmu_builder.paths import shipped
 
 
@@ -128,20 +127,6 @@ def read_fit(path: Path) -> tuple[Fit, list[Problem]]:
     except ValidationError as error:
         problems += explain(path, error, Fit)
         try:
-            return Fit.model_validate(_without(tables, error)), problems
+            return Fit.model_validate(without_faulty(tables, error, tables.keys())), problems
         except ValidationError:
             raise InputError(problems) from None
-
-
-def _without(tables: Mapping[str, Any], error: ValidationError) -> dict[str, Any]:
-    """The tables without the entries that are wrong."""
-    kept = dict(tables)
-    places = {tuple(fault["loc"][:2]) for fault in error.errors()}
-    for first in {str(place[0]) for place in places}:
-        wrong = {place[1] for place in places if place[0] == first and len(place) > 1}
-        table = kept.pop(first, None)
-        if wrong and isinstance(table, dict):
-            kept[first] = {key: value for key, value in table.items() if key not in wrong}
-        elif wrong and isinstance(table, list):
-            kept[first] = [value for k, value in enumerate(table) if k not in wrong]
-    return kept

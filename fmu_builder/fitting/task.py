@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.mapped_comparison import check_overlap, interpolated, within
-from fmu_builder.cosim.master import System, load_scenario, system_of
+from fmu_builder.cosim.master import System, changed_master, system_of
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
 from fmu_builder.cosim.overrides import named_as_given, no_slave, overridden, slave_and_variable
 from fmu_builder.cosim.recorder import is_signal
@@ -383,10 +383,9 @@ def _beyond_limits(where: str, variable: SlaveVariable, low: float, high: float)
 def _scenario_of(table: Fit, path: Path, problems: list[Problem]) -> CheckedScenario:
     """Raises InputError with these problems and those of the scenario."""
     with collected(problems):
-        given = [key for key in ("step", "stop") if getattr(table.experiment, key) is not None]
-        scenario = load_scenario(system_path(str(table.scenario), path.parent, f"{path}: scenario"), given)
-        where = f"{path}: [experiment] {{}}"
-        return overridden(scenario, where, step=table.experiment.step, stop=table.experiment.stop)
+        scenario = system_path(str(table.scenario), path.parent, f"{path}: scenario")
+        times = {"step": table.experiment.step, "stop": table.experiment.stop}
+        return changed_master(scenario, f"{path}: [experiment] {{}}", **times).scenario
     raise InputError(problems)
 
 

@@ -26,7 +26,7 @@ from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.counted_parts import CountedParts
 from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration_reader import CORE_GROUPS
-from fmu_builder.model.members import expand_members, without_faulty
+from fmu_builder.model.members import expand_members
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.recipe import name_problems as name_of_file_problems
@@ -37,7 +37,7 @@ from fmu_builder.model.scenario import (
     StartValue,
 )
 from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth
-from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml
+from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml, without_faulty
 from fmu_builder.units import parse_quantity, parse_unit
 
 _RESERVED = ("time", "der", *CORE_GROUPS)
@@ -116,7 +116,7 @@ def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
         recipe = CheckedAssembly.model_validate({"path": path, **tables})
     except ValidationError as error:
         problems += explain(path, error, CheckedAssembly)
-        sound = without_faulty(tables, error, "parts", ("expose", "page"))
+        sound = without_faulty(tables, error, ("connections", "expose", "page"), "parts")
         if sound.get("expose") != tables.get("expose"):
             sound.pop("start", None)  # which may be of parameters that are exposed
         try:

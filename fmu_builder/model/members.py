@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
-
-from pydantic import ValidationError
 
 from fmu_builder.errors import Problem, did_you_mean
 from fmu_builder.model.counted_parts import CountedParts, is_member_name, members
@@ -60,23 +58,3 @@ def _ends(path: Path, connections: object) -> Iterator[tuple[str, str]]:
     for pair in connections if isinstance(connections, list) else ():
         for end in pair if isinstance(pair, list | tuple) else ():
             yield f"{path}: connections [{', '.join(map(str, pair))}]", str(end)
-
-
-def without_faulty(
-    tables: dict[str, Any], error: ValidationError, table: Literal["slaves", "parts"], by_entry: Collection[str]
-) -> dict[str, Any]:
-    """The tables without the faulty connections, the faulty keys of members beside their recipe, the faulty entries of
-    the tables `by_entry`, and without the other faulty keys of the file."""
-    kept = dict(tables)
-    places = [(str(fault["loc"][0]), fault["loc"][1:]) for fault in error.errors()]
-    for key, inner in places:
-        if key == table and len(inner) > 1 and inner[1] != "recipe":
-            member = {name: value for name, value in kept[table][inner[0]].items() if name != inner[1]}
-            kept[table] = {**kept[table], inner[0]: member}
-        elif key in by_entry and inner:
-            kept[key] = {name: value for name, value in kept[key].items() if name != inner[0]}
-        elif key not in (table, "connections"):
-            kept.pop(key, None)
-    if wrong := {inner[0] for key, inner in places if key == "connections" and inner}:
-        kept["connections"] = [pair for place, pair in enumerate(kept["connections"]) if place not in wrong]
-    return kept

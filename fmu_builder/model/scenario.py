@@ -30,11 +30,11 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.counted_parts import CountedParts
 from fmu_builder.model.given_values import is_quantity
-from fmu_builder.model.members import expand_members, unknown_ends, without_faulty
+from fmu_builder.model.members import expand_members, unknown_ends
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth, python_value, rule
-from fmu_builder.model.toml_files import explain, read_toml
+from fmu_builder.model.toml_files import explain, read_toml, without_faulty
 from fmu_builder.units import parse_quantity, parse_unit
 
 
@@ -351,7 +351,7 @@ _ANY_TIMES = {"stop": 1.0, "step": 1.0}  # of a scenario that is checked and not
 def _without(tables: dict[str, Any], error: ValidationError, wrong_times: bool) -> dict[str, Any]:
     """The tables without what is faulty in them.  Laws of the time are left out where the times of the experiment are
     wrong."""
-    kept = without_faulty(tables, error, "slaves", ("drive", "page"))
+    kept = without_faulty(tables, error, ("connections", "drive", "page"), "slaves")
     if "experiment" not in kept or wrong_times:
         kept["experiment"] = _ANY_TIMES
         if isinstance(drive := kept.get("drive"), dict):

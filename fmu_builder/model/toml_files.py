@@ -6,10 +6,10 @@ import functools
 import pickle
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import TypeGuard, get_args
+from typing import Any, TypeGuard, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -128,6 +128,30 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
             shown = shown_value(value) if path.suffix and isinstance(value, bool) else shortened(value)
             problems.append(Problem(where, f"{shown}: {what[0].lower()}{what[1:]}"))
     return problems
+
+
+def without_faulty(
+    tables: dict[str, Any], error: ValidationError, by_entry: Collection[str], members: str = ""
+) -> dict[str, Any]:
+    """The tables without what pydantic has found to be faulty: entries of the tables and lists `by_entry`, keys of
+    members beside their recipe; else keys of the file.   members: their table, which is not left out"""
+    kept = dict(tables)
+    wrong: dict[str, set[str | int]] = {}
+    for fault in error.errors():
+        key, inner = str(fault["loc"][0]), fault["loc"][1:]
+        if key == members and len(inner) > 1 and inner[1] != "recipe":
+            member = {name: value for name, value in kept[key][inner[0]].items() if name != inner[1]}
+            kept[key] = {**kept[key], inner[0]: member}
+        elif inner and key in by_entry:
+            wrong.setdefault(key, set()).add(inner[0])
+        elif key != members:
+            kept.pop(key, None)
+    for key, entries in wrong.items():
+        if isinstance(table := kept.get(key), dict):
+            kept[key] = {name: value for name, value in table.items() if name not in entries}
+        elif isinstance(table, list):
+            kept[key] = [value for place, value in enumerate(table) if place not in entries]
+    return kept
 
 
 def _shown_places(location: Sequence[str | int]) -> list[str]:

@@ -99,8 +99,8 @@ class Axis:
         raise InputError(Problem(where, none_of(f"{given}{behind}", (f"{one}{behind}" for one in self.cells))))
 
 
-def axes_of(study: CheckedStudy, slaves: Mapping[str, SlaveDescription]) -> list[Axis]:
-    """The factors of a study.   Raises InputError with every problem found."""
+def axes_of(study: CheckedStudy, slaves: Mapping[str, SlaveDescription]) -> tuple[list[Axis], list[Problem]]:
+    """The factors of a study that are sound, and every problem found."""
     problems: list[Problem] = []
     axes = []
     for name, factor in study.factors.items():
@@ -115,9 +115,7 @@ def axes_of(study: CheckedStudy, slaves: Mapping[str, SlaveDescription]) -> list
             if other != axis.name:
                 where = f"{study.path}: [factors] {axis.name}"
                 problems.append(Problem(where, f"{'.'.join(target)} is a factor of {other} as well"))
-    if problems:
-        raise InputError(problems)
-    return axes
+    return axes, problems
 
 
 def _axis(name: str, factor: Factor, where: str, slaves: Mapping[str, SlaveDescription]) -> Axis:

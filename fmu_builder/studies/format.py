@@ -25,7 +25,7 @@ from fmu_builder.errors import InputError, Problem, none_of
 from fmu_builder.model.documents import AsModel, Assembly, Document, Recipe, Scenario
 from fmu_builder.model.scenario import Scalar
 from fmu_builder.model.table_model import Count, Quantity, TableModel, Whole, rule
-from fmu_builder.model.toml_files import explain, read_about_system
+from fmu_builder.model.toml_files import explain, read_about_system, without_faulty
 
 EXPERIMENT = ("step", "stop", "algorithm", "tolerance", "coupling_tolerance")  # factors of the experiment
 TAKES = ("end", "minimum", "maximum", "mean", "integral")  # of a signal
@@ -168,7 +168,9 @@ class Study(Document):
 
 
 class CheckedStudy(TableModel):
-    """A study whose own text is right; variables and units are checked when its system is known."""
+    """A study whose own text is right; variables and units are checked when its system is known.
+
+    unread   names of factors and responses that could not be read"""
 
     path: Path
     description: str = ""
@@ -179,6 +181,7 @@ class CheckedStudy(TableModel):
     responses: dict[str, Response | str]
     traces: Traces | None = None
     limits: Limits = Limits()
+    unread: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -187,10 +190,20 @@ class CheckedStudy(TableModel):
 
 def read_study(path: Path) -> CheckedStudy:
     """Raises InputError with every problem found in the text."""
+    study, problems = parse_study(path)
+    if problems:
+        raise InputError(problems)
+    return study
+
+
+def parse_study(path: Path) -> tuple[CheckedStudy, list[Problem]]:
+    """The study without the keys, factors and responses that are wrong, and what is wrong.  Raises InputError where no
+    system is named."""
     tables = read_about_system(path, "study", "system")
     problems: list[Problem] = []
-    if tables.pop("path", None) is not None:
-        problems.append(Problem(f"{path}: path", "this key is unknown"))
+    for key in ("path", "unread"):
+        if tables.pop(key, None) is not None:
+            problems.append(Problem(f"{path}: {key}", "this key is unknown"))
     factors, responses = tables.get("factors"), tables.get("responses")
     if isinstance(factors, dict):
         problems += _name_problems(path, "factors", factors, _FACTOR_NAME)
@@ -207,10 +220,16 @@ def read_study(path: Path) -> CheckedStudy:
     except ValidationError as error:
         # of the kinds of a response only the table is meant where one is given
         problems += [p for p in explain(path, error, CheckedStudy) if not p.where.endswith(" str")]
-        raise InputError([_plain(problem) for problem in problems]) from None
-    if problems:
-        raise InputError(problems)
-    return checked
+        problems = [_plain(problem) for problem in problems]
+        sound = without_faulty(tables, error, ("factors", "responses", "experiment"))
+        try:
+            checked = CheckedStudy.model_validate({"path": path, "factors": {}, "responses": {}, **sound})
+        except ValidationError:
+            raise InputError(problems) from None
+        named = {name for one in (factors, responses) if isinstance(one, dict) for name in one}
+        unread = named.difference(checked.factors, checked.responses)
+        checked = checked.model_copy(update={"unread": frozenset(unread)})
+    return checked, problems
 
 
 def _plain(problem: Problem) -> Problem:

@@ -149,17 +149,18 @@ def responses_of(
     signals: Mapping[str, str],
     places: Sequence[str],
     traced: Sequence[str],
+    faulty: set[str],
 ) -> Responses:
     """The responses of a study.
 
     signals   units of all signals that can be recorded, by name;   places   where contacts are recorded
+    faulty    names of factors and responses of the file that are wrong: what follows from these is not reported
     Raises InputError with every problem found."""
     problems: list[Problem] = []
     of_signals: list[SignalResponse] = []
     of_events: list[EventResponse] = []
     expressions: list[Expression] = []
     units: dict[str, str] = {}
-    faulty: set[str] = set()
     known = {axis.name: axis.unit for axis in axes if axis.is_number}
     for name, response in study.responses.items():
         where = f"{study.path}: [responses] {name}"

@@ -14,7 +14,7 @@ from typing import Any
 import tomli_w
 
 from fmu_builder.cosim.initialization import Initialization
-from fmu_builder.cosim.master import System, load_scenario, system_of
+from fmu_builder.cosim.master import System, changed_master, system_of
 from fmu_builder.cosim.overrides import named_as_given, overridden
 from fmu_builder.cosim.recorder import chosen_signals, is_signal
 from fmu_builder.cosim.repeated import RepeatedRun
@@ -29,7 +29,7 @@ from fmu_builder.model.scenario import CheckedScenario, Drive, check_times
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import find_recipe
 from fmu_builder.studies.factors import Axis, axes_of
-from fmu_builder.studies.format import CheckedStudy, Study, read_study
+from fmu_builder.studies.format import CheckedStudy, Study, parse_study
 from fmu_builder.studies.plan import RunPlan, plan_of
 from fmu_builder.studies.responses import responses_of
 from fmu_builder.studies.work import Job, Structure, sha256, versions, with_experiment
@@ -53,12 +53,15 @@ class Prepared:
 def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
     """Raises InputError with every problem found, and what builds raise."""
     with as_file(source, "source") as path:
-        study = read_study(path)
-        scenario = _scenario(study)
-        system = system_of(scenario)
-        axes = axes_of(study, system.slaves)
-        plan = plan_of(study, axes, yes)
-        problems = [*_experiment_problems(study, scenario, axes), *_law_problems(study, scenario, system, axes)]
+        study, problems = parse_study(path)
+        system = _system(study, problems)
+        scenario = system.scenario
+        axes, wrong = axes_of(study, system.slaves)
+        problems += wrong
+        if not problems:  # else it is not known which runs there are
+            with collected(problems):
+                plan = plan_of(study, axes, yes)
+        problems += [*_experiment_problems(study, scenario, axes), *_law_problems(study, scenario, system, axes)]
         limit: float | None = None
         with collected(problems):
             if study.limits.time is not None:
@@ -76,9 +79,10 @@ def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
             )
             traced = [f"{slave}.{v.name}" for slave, variables in chosen.items() for v in variables]
         with collected(problems):
-            responses = responses_of(study, axes, signals, _places(scenario), traced)
+            faulty = {*study.unread, *study.factors.keys() - {axis.name for axis in axes}}
+            responses = responses_of(study, axes, signals, _places(scenario), traced, faulty)
         if problems:
-            raise InputError(problems)
+            raise InputError(list(dict.fromkeys(problems)))
         files: dict[str, Path] = {}
         fmus = _fmus(study, scenario, system, axes, files)
     job = Job(
@@ -104,22 +108,13 @@ def _overwritten(scenario: CheckedScenario, system: System, axes: Sequence[Axis]
             yield from initialization.overwritten(f"[factors] {axis.name}", axis.targets)
 
 
-def _scenario(study: CheckedStudy) -> CheckedScenario:
-    """The system, with the keys of [experiment]."""
-    changes = study.experiment
-    given = {key: value for key in ("step", "stop") if (value := getattr(changes, key)) is not None}
-    read = load_scenario(system_path(study.system, study.path.parent, f"{study.path}: system"), given)
-    found = overridden(read, f"{study.path}: [experiment] {{}}", **given, algorithm=changes.algorithm)
-    if changes.output_step is not None:
-        experiment = found.experiment.model_copy(update={"output_step": changes.output_step})
-        found = found.model_copy(update={"experiment": experiment})
-        times = (found.seconds(key) for key in ("start", "stop", "step", "output_step"))
-        problems = check_times(f"{study.path}: [experiment]", *times)
-        if problems:
-            raise InputError(problems)
-    if found.experiment.power:
-        found = found.model_copy(update={"experiment": found.experiment.model_copy(update={"power": False})})
-    return found
+def _system(study: CheckedStudy, problems: list[Problem]) -> System:
+    """The system, with the keys of [experiment].   Raises InputError with these problems and those of the system."""
+    with collected(problems):
+        path = system_path(study.system, study.path.parent, f"{study.path}: system")
+        changes = study.experiment.model_dump(exclude_none=True)
+        return system_of(changed_master(path, f"{study.path}: [experiment] {{}}", **changes, power=False).scenario)
+    raise InputError(problems)
 
 
 def _signals(system: System) -> dict[str, str]:

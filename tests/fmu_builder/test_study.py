@@ -429,6 +429,24 @@ def test_faults_of_a_study_name_file_key_value_and_rule(
     assert [path.name for path in tmp_path.iterdir()] == ["bounce.toml"]
 
 
+def test_a_fault_of_the_text_hides_no_wrong_name(here: Callable[[str], StudyResult]) -> None:
+    """Nor is anything said of what follows from it, such as expressions of a response that cannot be read."""
+    text = BOUNCE.replace("count = 3", "cunt = 3").replace('["50 cm"', '["50 kg"').replace('maximum"', 'maxi"')
+    text = text.replace('"height" }', '"heigt" }').replace("bounce^2", "top^2") + '[traces]\nrecord = ["nothing"]\n'
+    with pytest.raises(InputError) as error:
+        here("sed = 1\n" + text)
+    said = (
+        "sed: this key is unknown",
+        "[factors.restitution] cunt: this key is unknown; did you mean 'count'?",
+        "[responses] top: {",
+        "[factors] h = '50 kg' has the dimension kg",
+        "[traces] record: 'nothing' names no signal",
+        "[responses] last: no run has the signal 'heigt'",
+    )
+    found = [str(problem) for problem in error.value.problems]
+    assert all(any(one in problem for problem in found) for one in said) and len(found) == len(said), found
+
+
 def test_faults_of_a_response_name_no_validator(here: Callable[[str], StudyResult]) -> None:
     wrong = '[responses]\na = {}\nb = 5\nc = { signal = "height", at = 2 }\n'
     with pytest.raises(InputError) as error:

@@ -158,10 +158,12 @@ def _shown_places(location: Sequence[str | int]) -> list[str]:
     """Tables and key, those of a list with the number of the entry, counted from 1."""
     shown: list[str] = []
     for part in location:
-        if isinstance(part, int):
+        if isinstance(part, str):
+            shown.append(part)
+        elif shown:
             shown[-1] += f" {part + 1}"
         else:
-            shown.append(str(part))
+            shown.append(f"entry {part + 1}")
     return shown
 
 

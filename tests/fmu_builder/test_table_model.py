@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+import pytest
+from pydantic import Field, TypeAdapter, ValidationError
 
 from fmu_builder.model import In, Pair, Quantity, Reader, TableModel
+from fmu_builder.model.toml_files import explain
 
 
 class Pad(TableModel):
@@ -25,6 +27,15 @@ def test_a_model_gives_keys_units_limits_and_defaults() -> None:
     assert read.vector(table, "place") == (1.0, 2.0)
     assert read.interval(table, "edge") == (0.01, 1.0)
     assert read.problems == []
+
+
+def test_a_fault_in_a_list_without_a_name_is_named_by_its_entry() -> None:
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(list[Pad]).validate_python([{"thickness": 1}, {"thicknes": 1}])
+    assert [str(problem) for problem in explain(Path("Pads.json"), caught.value, Pad)] == [
+        "Pads.json: [entry 2] thickness: this key is missing",
+        "Pads.json: [entry 2] thicknes: this key is unknown; did you mean 'thickness'?",
+    ]
 
 
 def test_faults_of_a_table_with_a_model_are_those_of_its_fields() -> None:

@@ -17,7 +17,7 @@ scan = 32
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
@@ -26,7 +26,7 @@ from fmu_builder.model.documents import Document
 from fmu_builder.model.mapping import MeasurementMap
 from fmu_builder.model.scenario import StartValue
 from fmu_builder.model.table_model import Count, Number, Quantity, TableModel, Truth, Whole, rule
-from fmu_builder.model.toml_files import explain, read_about_system, without_faulty
+from fmu_builder.model.toml_files import explain, read_about_system, refuse_fields_of_ours, without_faulty
 from fmu_builder.paths import shipped
 
 
@@ -89,6 +89,8 @@ def _scenario(value: object) -> object:
 class Fit(Document):
     """Parameters of a system that are fitted to measured files."""
 
+    OURS: ClassVar = ("name",)
+
     description: str | None = Field(default=None, description="what is fitted to what")
     scenario: Annotated[Any, BeforeValidator(_scenario), WithJsonSchema({"type": "string"})] = Field(
         description="a scenario, recipe, .fmu or .ssp, or the name of a recipe or case"
@@ -119,9 +121,7 @@ def read_fit(path: Path) -> tuple[Fit, list[Problem]]:
 
     Raises InputError where nothing is left to check."""
     tables = read_about_system(path, "fit", "scenario")
-    problems = []
-    if tables.pop("name", None) is not None:  # a field of Python, no key of the file
-        problems.append(Problem(f"{path}: name", "this key is unknown"))
+    problems = refuse_fields_of_ours(path, tables, Fit)
     try:
         return Fit.model_validate(tables), problems
     except ValidationError as error:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError
 
@@ -37,7 +37,7 @@ from fmu_builder.model.scenario import (
     StartValue,
 )
 from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth
-from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml, without_faulty
+from fmu_builder.model.toml_files import explain, read_toml, refuse_fields_of_ours, without_faulty
 from fmu_builder.units import parse_quantity, parse_unit
 
 _RESERVED = ("time", "der", *CORE_GROUPS)
@@ -67,6 +67,8 @@ class CheckedAssembly(TableModel):
     """A checked recipe of an assembly; names of variables are checked when the parts are known.
 
     `table`: what its parts are called where it was read from, `parts` or, in a scenario, `slaves`."""
+
+    OURS: ClassVar = ("path", "table")
 
     path: Path
     table: Literal["parts", "slaves"] = "parts"
@@ -98,11 +100,8 @@ def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
     """The recipe without the connections that name no part and the keys that are wrong, and its problems: its parts can
     be checked all the same.  Raises InputError where its tables cannot be understood."""
     tables = read_toml(path)
-    problems: list[Problem] = []
+    problems = refuse_fields_of_ours(path, tables, CheckedAssembly)
     correct_kind(path, tables, problems)
-    for key in FIELDS_OF_OURS:
-        if tables.pop(key, None) is not None:
-            problems.append(Problem(f"{path}: {key}", "this key is unknown"))
     counted: CountedParts | None = None
     if isinstance(tables.get("parts"), dict):
         counted, unknown = expand_members(path, "part", tables, problems)

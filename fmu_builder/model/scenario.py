@@ -23,7 +23,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
@@ -34,7 +34,7 @@ from fmu_builder.model.members import expand_members, unknown_ends
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth, python_value, rule
-from fmu_builder.model.toml_files import explain, read_toml, without_faulty
+from fmu_builder.model.toml_files import explain, read_toml, refuse_fields_of_ours, without_faulty
 from fmu_builder.units import parse_quantity, parse_unit
 
 
@@ -236,6 +236,8 @@ class CheckedScenario(TableModel):
     outputs       signals of the system, by name
     notes         what a user should know of the archive"""
 
+    OURS: ClassVar = ("path", "conversions", "outputs", "notes")
+
     path: Path
     description: str = ""
     connections: list[Pair] = Field(default_factory=list)
@@ -282,12 +284,9 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
     """The scenario without the keys, drives and references that are wrong, and what is wrong: its slaves can be
     checked all the same.  Raises InputError where slaves or connections cannot be understood."""
     tables = read_toml(path)
-    problems: list[Problem] = []
+    problems = refuse_fields_of_ours(path, tables, CheckedScenario)
     counted: CountedParts | None = None
     unknown: list[Problem] = []
-    for key in ("path", "conversions", "outputs", "notes"):  # fields of ours, no keys of the file
-        if tables.pop(key, None) is not None:
-            problems.append(Problem(f"{path}: {key}", "this key is unknown"))
     correct_kind(path, tables, problems)
     if isinstance(tables.get("slaves"), dict):
         counted, unknown = expand_members(path, "slave", tables, problems)

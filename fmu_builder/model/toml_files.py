@@ -101,7 +101,18 @@ _RULES = {  # by the type of pydantic's error, what a value must
     "model_type": "be a table",
     "model_attributes_type": "be a table",
 }
-FIELDS_OF_OURS = ("path", "table")  # of models of files: no keys of the file
+
+
+def refuse_fields_of_ours(path: Path, tables: dict[str, object], model: type[BaseModel]) -> list[Problem]:
+    """Takes the fields of the model that are no keys of a file, those in `OURS`, out of its tables."""
+    return [
+        Problem(f"{path}: {key}", "this key is unknown") for key in _ours(model) if tables.pop(key, None) is not None
+    ]
+
+
+def _ours(model: type[BaseModel]) -> tuple[str, ...]:
+    ours: tuple[str, ...] = getattr(model, "OURS", ())
+    return ours
 
 
 def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[Problem]:
@@ -189,7 +200,7 @@ def _keys_at(model: type[BaseModel], location: Iterable[str]) -> set[str]:
     for part in location:
         fields = [one.model_fields[part] for one in here if part in one.model_fields]
         here = [inner for field in fields for inner in _models_in(field.annotation)] or here  # an index, a name: stay
-    ours = FIELDS_OF_OURS if here == [model] else ()
+    ours = _ours(model) if here == [model] else ()
     return {key for one in here for key in one.model_fields if key not in ours}
 
 

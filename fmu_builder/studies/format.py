@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
@@ -25,7 +25,7 @@ from fmu_builder.errors import InputError, Problem, none_of
 from fmu_builder.model.documents import AsModel, Assembly, Document, Recipe, Scenario
 from fmu_builder.model.scenario import Scalar
 from fmu_builder.model.table_model import Count, Quantity, TableModel, Whole, rule
-from fmu_builder.model.toml_files import explain, read_about_system, without_faulty
+from fmu_builder.model.toml_files import explain, read_about_system, refuse_fields_of_ours, without_faulty
 
 EXPERIMENT = ("step", "stop", "algorithm", "tolerance", "coupling_tolerance")  # factors of the experiment
 TAKES = ("end", "minimum", "maximum", "mean", "integral")  # of a signal
@@ -172,6 +172,8 @@ class CheckedStudy(TableModel):
 
     unread   names of factors and responses that could not be read"""
 
+    OURS: ClassVar = ("path", "unread")
+
     path: Path
     description: str = ""
     system: str = Field(min_length=1)
@@ -200,10 +202,7 @@ def parse_study(path: Path) -> tuple[CheckedStudy, list[Problem]]:
     """The study without the keys, factors and responses that are wrong, and what is wrong.  Raises InputError where no
     system is named."""
     tables = read_about_system(path, "study", "system")
-    problems: list[Problem] = []
-    for key in ("path", "unread"):
-        if tables.pop(key, None) is not None:
-            problems.append(Problem(f"{path}: {key}", "this key is unknown"))
+    problems = refuse_fields_of_ours(path, tables, CheckedStudy)
     factors, responses = tables.get("factors"), tables.get("responses")
     if isinstance(factors, dict):
         problems += _name_problems(path, "factors", factors, _FACTOR_NAME)

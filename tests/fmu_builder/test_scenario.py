@@ -51,6 +51,14 @@ def test_a_scenario_is_read_with_its_defaults(tmp_path: Path) -> None:
     assert (scenario.drive["floor.surface.r[1]"].time, scenario.drive["floor.surface.r[1]"].value) == ([0.0], [0.5])
 
 
+def test_an_unknown_key_is_answered_with_the_keys_of_a_file_only(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, GOOD.replace("connections", "ends", 1))
+    assert line == (
+        "system.toml: ends: this key is unknown; known: connections, convergence, description, drive, experiment, "
+        "free_moment, page, reference, slaves"
+    )
+
+
 def test_six_faults_of_one_file_are_told_at_once(tmp_path: Path) -> None:
     lines = faults(
         tmp_path,

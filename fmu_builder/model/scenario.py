@@ -117,6 +117,7 @@ class Experiment(TableModel):
     tolerance: Number | None = Field(
         default=None,
         gt=0,
+        lt=1,
         description="relative error that the slaves are asked for; those of this project take 1e-13 to 0.01",
     )
     coupling_tolerance: Number | None = Field(
@@ -308,10 +309,21 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
             scenario = CheckedScenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
         except ValidationError:
             raise InputError([*problems, *unknown]) from None
+    problems += _repeated_starts(scenario)
     problems += _convergence_problems(scenario, is_timed)
     if counted is None:  # and with it what the rest of the file names
         raise InputError(problems)
     return scenario, problems
+
+
+def _repeated_starts(scenario: CheckedScenario) -> Iterator[Problem]:
+    """Elements of vectors that are given as a whole too."""
+    for name, entry in scenario.slaves.items():
+        for key in entry.start:
+            vector = key.rpartition("[")[0]
+            if vector in entry.start:
+                where = f"{scenario.path}: [slaves] {name} start {key}"
+                yield Problem(where, f"has a start value by {vector} already; remove one of them")
 
 
 def _convergence_problems(scenario: CheckedScenario, is_timed: bool) -> list[Problem]:

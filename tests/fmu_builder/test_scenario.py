@@ -59,6 +59,16 @@ def test_an_unknown_key_is_answered_with_the_keys_of_a_file_only(tmp_path: Path)
     )
 
 
+def test_a_start_value_of_a_vector_and_of_its_element_are_refused(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, GOOD.replace("work = true }", '"r0[2]" = 1 }'))
+    assert line == "system.toml: [slaves] floor start r0[2]: has a start value by r0 already; remove one of them"
+
+
+def test_a_tolerance_is_less_than_the_whole(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, GOOD.replace('step = "1 ms"', 'step = "1 ms"\ntolerance = 5'))
+    assert line == "system.toml: [experiment] tolerance: 5: must be less than 1"
+
+
 def test_six_faults_of_one_file_are_told_at_once(tmp_path: Path) -> None:
     lines = faults(
         tmp_path,

@@ -13,11 +13,20 @@ import numpy as np
 
 from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
 from fmu_builder.cosim.connection_energy import ConnectionEnergy
-from fmu_builder.cosim.events import event_units
+from fmu_builder.cosim.events import EVENT_UNITS, event_units
 from fmu_builder.cosim.master import Master, checked_scenario, run, system_of
 from fmu_builder.cosim.system_graph import SystemGraph, graph_of
 from fmu_builder.cosim.trace import Trace, read_trace
-from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, ToolError, collected, did_you_mean
+from fmu_builder.errors import (
+    FmuBuilderError,
+    InputError,
+    Problem,
+    SlaveError,
+    ToolError,
+    collected,
+    did_you_mean,
+    none_of,
+)
 from fmu_builder.export.law_sections import LawSection, law_sections
 from fmu_builder.files import named_file
 from fmu_builder.model.loader import load_model
@@ -235,6 +244,14 @@ def _checked(scenario: CheckedScenario, declared: Reference) -> tuple[Master, Tr
     problems: list[Problem] = []
     with collected(problems):
         reference = _reference(scenario.path, declared)
+        start, stop = scenario.seconds("start"), scenario.seconds("stop")
+        first, last = reference.time[0], reference.time[-1]
+        if declared.signals and not (first <= stop and last >= start):
+            spans = f"covers {first:g} s to {last:g} s, and the run {start:g} s to {stop:g} s"
+            what = f"{declared.file} {spans}: no common span; correct one of them"
+            problems.append(Problem(f"{scenario.path}: [reference] file", what))
+        if scenario.convergence is not None:
+            _last(reference, scenario.convergence.quantity, scenario, declared.file)
     is_sound = not problems
     with collected(problems), nullcontext() if is_sound else suppress(ToolError):  # without a compiler no slave is read
         master = Master(scenario)
@@ -262,6 +279,10 @@ def _reference(case: Path, declared: Reference) -> Trace:
         )
     known = {name: entry for name, entry in declared.signals.items() if name in reference.units}
     problems: list[Problem] = []
+    for name in declared.events:
+        if not event_units(name) and name not in reference.events:
+            what = none_of(name.rpartition(".")[2].partition("[")[0], (*EVENT_UNITS, "contact_count"))
+            problems.append(Problem(f"{case}: [reference] events {name}", what))
     with collected(problems):  # before the run, which may take long
         _tolerances(f"{case}: [reference] signals", known, reference.units)
     with collected(problems):

@@ -321,7 +321,7 @@ def _repeated_starts(scenario: CheckedScenario) -> Iterator[Problem]:
     for name, entry in scenario.slaves.items():
         for key in entry.start:
             vector = key.rpartition("[")[0]
-            if vector in entry.start:
+            if vector and vector in entry.start:
                 where = f"{scenario.path}: [slaves] {name} start {key}"
                 yield Problem(where, f"has a start value by {vector} already; remove one of them")
 

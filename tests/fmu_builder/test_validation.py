@@ -228,6 +228,23 @@ def test_tolerances_of_a_reference_without_units_are_checked_before_the_run(
     ]
 
 
+def test_a_reference_of_another_time_and_an_unknown_quantity_are_named_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = "PointMass"\n[reference]\nfile = "known.csv"\n'
+    text += 'source = "closed form"\nsignals."body.p.r[3]" = { absolute = 1 }\n'
+    text += '[convergence]\nquantity = "body.p.r[4]"\nsteps = [0.5, 0.2, 0.1]\norder = 1\n'
+    path = tmp_path / "long.toml"
+    path.write_text(text, encoding="utf-8")
+    (tmp_path / "known.csv").write_text("time,body.p.r[3]\n5,0\n6,0\n", encoding="utf-8")
+    monkeypatch.setattr(Master, "run", lambda *_: pytest.fail("it was run"))
+    lines = (run_case("long", path).failure or "").splitlines()
+    assert [line.removeprefix(f"{path}: ") for line in lines] == [
+        "[reference] file: known.csv covers 5 s to 6 s, and the run 0 s to 1 s: no common span; correct one of them",
+        "[convergence] quantity: known.csv has no signal or event 'body.p.r[4]'; did you mean 'body.p.r[3]'?",
+    ]
+
+
 def test_a_lost_reference_hides_no_fault_of_the_scenario(tmp_path: Path) -> None:
     text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = { recipe = "PointMass", start = { mm = 1 } }\n'
     path = tmp_path / "both.toml"
@@ -314,7 +331,11 @@ def test_unknown_quantity_of_convergence_is_told_with_the_nearest(tmp_path: Path
     [
         (
             'events."floor.rebound" = { relative = 0.1 }',
-            "events floor.rebound: neither the run nor known.csv has such an",
+            "events floor.rebound: 'rebound' is none of touch, release, ",
+        ),
+        (
+            'events."flor.rebound_speed[1]" = { relative = 0.1 }',
+            "events flor.rebound_speed[1]: neither the run nor known.csv has such an",
         ),
         ('signals."body.p.r[3]" = { absolute = -1 }', "signals body.p.r[3] absolute: -1 must be at least 0"),
         ('signals."body.p.r[3]" = { time = "-1 ms" }', "signals body.p.r[3] time: '-1 ms' must be at least 0"),

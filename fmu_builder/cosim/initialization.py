@@ -15,7 +15,7 @@ from fmu_builder.cosim.scenario_inputs import Signal, Start, in_fmu, si_unit
 from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, OK, WARNING, Slave, SlaveDescription
 from fmu_builder.errors import InputError, Problem, SlaveError, behind_number
 from fmu_builder.model.connectable import Node, SlaveVariable
-from fmu_builder.model.declaration import broken_bound
+from fmu_builder.model.declaration import broken_bound, value_text
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
@@ -128,7 +128,8 @@ class Initialization:
                 if all(is_same(slave, variables[name]) for name in names):
                     continue
                 unit = "" if isinstance(value, str | bool | list) else f" {si_unit(variables[names[0]])}"
-                start = f"[slaves] {slave} start {key} = {value}{unit.removesuffix(' 1')}"
+                shown = value_text(value) if isinstance(value, bool) else value
+                start = f"[slaves] {slave} start {key} = {shown}{unit.removesuffix(' 1')}"
                 yield from self.overwritten(start, [(slave, name) for name in names])
 
     def overwritten(self, start: str, nodes: Sequence[Node]) -> Iterator[str]:

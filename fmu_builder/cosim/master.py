@@ -38,7 +38,7 @@ from fmu_builder.cosim.overrides import changed_scenario, named_as_given
 from fmu_builder.cosim.page_names import page_problems
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last_row_note
 from fmu_builder.cosim.result import Result, RunInterrupted
-from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
+from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, drives_outside, start_values
 from fmu_builder.cosim.schedule import Schedule, schedule_of
 from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.ssp.reading import read_ssp
@@ -282,7 +282,8 @@ class Master:
         """Those that any run has: on its files, connections and start values."""
         recipes = dict.fromkeys(e.recipe for e in self.scenario.slaves.values() if Path(e.recipe).suffix != ".fmu")
         former = (former_note(find_recipe(recipe, self.scenario.path.parent)) for recipe in recipes)
-        notes = (*self.scenario.notes, *self.wiring.notes, *filter(None, former))
+        outside = drives_outside(self.scenario, self.signals)
+        notes = (*self.scenario.notes, *self.wiring.notes, *filter(None, former), *outside)
         return [*notes, *self.initialization().unused_starts(), *last_row_note(self.scenario)]
 
     def load(self, name: str, description: SlaveDescription) -> Slave:

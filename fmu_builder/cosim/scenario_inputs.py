@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -240,6 +240,18 @@ def drive_signals(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescripti
         if rate and (slave, rate) not in signals:
             signals[slave, rate] = signal.slope((slave, rate), slaves[slave].variables[rate])
     return list(signals.values())
+
+
+def drives_outside(scenario: CheckedScenario, signals: Iterable[Signal]) -> Iterator[str]:
+    """Notes on tables all of whose times lie before or behind the run."""
+    start, stop = scenario.seconds("start"), scenario.seconds("stop")
+    for signal in signals:
+        name = ".".join(signal.node)
+        if isinstance(signal, TableSignal) and not signal.is_constant and name in scenario.drive:
+            first, last = signal.time[0], signal.time[-1]
+            if first > stop or last < start:
+                spans = f"its table covers {first:g} s to {last:g} s, and the run {start:g} s to {stop:g} s"
+                yield f"[drive] {name}: {spans}: it is constant in the run; correct its times, or start and stop"
 
 
 def rate_in(slave: SlaveDescription, name: str) -> str | None:

@@ -106,7 +106,10 @@ class FitTask:
         self.parameters = [one for one in self._parameters(problems) if one is not None]
         self.measurements: list[Measurement] = []
         self.starts: list[dict[str, dict[str, Start]]] = []
-        for entry in self.table.measurement:
+        for k, entry in enumerate(self.table.measurement):
+            if entry in self.table.measurement[:k]:
+                what = "stands twice, and its samples would count twice: remove one"
+                problems.append(Problem(f"{path}: [measurement {entry.file}]", what))
             self._add_measurement(entry, problems)
         repeated = Counter((p.slave, p.variable) for p in self.parameters)
         problems += [
@@ -303,6 +306,9 @@ class FitTask:
             what = "only Reals that a run may start with can be fitted: parameters, and inputs that are not connected"
             problems.append(Problem(where, f"is {kind}; {what}"))
             return None
+        if giver := self._giver(slave, variable):
+            problems.append(Problem(where, f"has no effect: {giver} gives the value; remove it"))
+            return None
         found: list[float] = []
         for key in ("start", "min", "max"):
             with collected(problems):
@@ -317,6 +323,12 @@ class FitTask:
         wrong += _beyond_limits(where, known, low, high)
         problems += wrong
         return None if wrong else Parameter(name, si_unit(known), start, low, high, entry.log, slave, variable)
+
+    def _giver(self, slave: str, variable: str) -> str:
+        """What sets an input in the runs; empty if nothing does."""
+        sources = self.system.wiring.sources.get((slave, variable), ())
+        is_driven = any(signal.node == (slave, variable) for signal in self.system.signals)
+        return " + ".join(map(".".join, sources)) or "its drive" * is_driven
 
     def _add_measurement(self, entry: FitMeasurement, problems: list[Problem]) -> None:
         where = f"{self.path}: [measurement {entry.file}] "

@@ -238,6 +238,8 @@ def _plain(problem: Problem) -> Problem:
     what = problem.what
     if "[responses] " in where:
         what = re.sub("must be a table$", "must be a table or a text", what)
+    elif "[factors] " in where:
+        what = re.sub("must be a table$", "must be a table or a list of values", what)
     return Problem(where, what)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import SHOWN_FAULTS, InputError, Problem, did_you_mean
-from fmu_builder.files import csv_reader, read_text
+from fmu_builder.files import csv_reader, named_file, read_text
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.format import CheckedStudy
 
@@ -223,7 +223,7 @@ def plan_of(study: CheckedStudy, axes: Sequence[Axis], yes: bool) -> RunPlan:
     elif plan.kind == "one_at_a_time":
         found = OneAtATime(axes)
     elif plan.file is not None:
-        found = Listed(_listed(study.path.parent / plan.file, axes, where))
+        found = Listed(_listed(named_file(study.path.parent / plan.file, f"{where} file"), axes, where))
     else:
         drawn = {"random": Random, "latin_hypercube": LatinHypercube, "sobol": Sobol, "saltelli": Saltelli}
         found = drawn[plan.kind](axes, plan.runs or 0, plan.seed)  # type: ignore[assignment]

@@ -427,6 +427,27 @@ def test_a_fitted_scenario_names_its_recipes_from_where_it_is_written(tmp_path: 
     assert fmu_builder.run(path)["ball.height"][0] == value
 
 
+def test_a_parameter_that_a_connection_sets_and_a_measurement_twice_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "ball.csv").write_text("t,z\n0,1\n0.001,1\n0.002,1\n")
+    (tmp_path / "drop.toml").write_text(
+        'connections = [["body.p", "floor.point"]]\n[experiment]\nstop = 0.01\nstep = 0.001\n'
+        '[slaves]\nbody = "PointMass"\nfloor = "PointSurface"\n[drive]\n"floor.surface.r[1]" = 0.1\n'
+    )
+    bounds = "{ start = 1, min = 0.5, max = 2 }"
+    measurement = "[[measurement]]\nfile = 'ball.csv'\ncolumns = { z = 'body.p.r[3]' }\n"
+    (tmp_path / "fit.toml").write_text(
+        f"scenario = 'drop.toml'\n[parameters]\n'body.p.f[1]' = {bounds}\n'floor.surface.r[1]' = {bounds}\n"
+        + 2 * measurement
+    )
+    with pytest.raises(InputError) as caught:
+        fmu_builder.fit(tmp_path / "fit.toml")
+    assert [str(problem).partition("fit.toml: ")[2] for problem in caught.value.problems] == [
+        "[parameters] body.p.f[1]: has no effect: floor.point.f[1] gives the value; remove it",
+        "[parameters] floor.surface.r[1]: has no effect: its drive gives the value; remove it",
+        "[measurement ball.csv]: stands twice, and its samples would count twice: remove one",
+    ]
+
+
 def test_a_fault_of_a_measurement_is_named_with_its_number(tmp_path: Path) -> None:
     measurements = "".join(
         f"[[measurement]]\nfile = 'ball.csv'\ncolumns = {{ z = {{ signal = 'height', scale = {scale} }} }}\n"

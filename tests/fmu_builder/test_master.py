@@ -464,6 +464,15 @@ def test_constants_hold_and_booleans_switch(tmp_path: Path) -> None:
     assert trace["floor.elastic_force"].tolist() == [100.0 * x for x in on]
 
 
+def test_a_drive_outside_of_the_run_is_a_note(tmp_path: Path) -> None:
+    table = '[drive]\n"floor.surface.r[1]" = {{ time = [{}], value = [0, 0.1] }}\n'
+    path = tmp_path / "late.toml"
+    for times, said in (("5, 6", ["covers 5 s to 6 s, and the run 0 s to 0.01 s"]), ("0, 0.005", []), ("0.005, 6", [])):
+        path.write_text(drop('stop = "10 ms"\nstep = "1 ms"') + table.format(times))
+        notes = [note for note in run(path).notes if "covers" in note]
+        assert len(notes) == len(said) and all(map(str.__contains__, notes, said))
+
+
 def test_a_drive_from_a_file_equals_the_same_table_in_place(tmp_path: Path) -> None:
     (tmp_path / "motion.csv").write_text('"time","z"\n0,0\n0.5,-0.002\n1,0\n', encoding="utf-8")
     (tmp_path / "switch.csv").write_text('"time","on"\n0,1\n0.5,0\n', encoding="utf-8")
@@ -941,6 +950,13 @@ spring = {{ recipe = "TranslationalSpring", start = {{ "c.v" = 0.5{speed} }} }}
         assert start_notes(tmp_path, own) == [], "the FMU has it by itself"
         assert start_notes(tmp_path, text.format(algorithm=algorithm, force="", speed="")) == []
         assert run(tmp_path / "starts.toml").trace.values.tobytes() == with_starts.values.tobytes()
+
+
+def test_a_start_value_is_named_as_a_file_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "off.toml"
+    slaves = drop('stop = "2 ms"\nstep = "1 ms"').replace("C_r = 0.5", "C_r = 0.5, work = false")
+    path.write_text(slaves + '[drive]\n"floor.work" = true\n')
+    assert any(note.startswith("[slaves] floor start work = false has no effect") for note in run(path).notes)
 
 
 def test_a_start_vector_and_a_drive_are_named_too(tmp_path: Path) -> None:

@@ -403,6 +403,11 @@ FAULTS = {
     '"bounce/impact"': ('"bounce + 1[m]"', "'+' needs equal dimensions: m/s on the left, m on the right"),
     "speed[1]": ("speed", "give the number of a contact, impact_speed[1], or for all of them take"),
     "maximum": ("maxi", "take: 'maxi' is none of end, minimum, maximum, mean, integral; did you mean 'maximum'?"),
+    "[responses]\n": (
+        "[plan]\nkind = 'list'\nfile = 'none.csv'\n[responses]\n",
+        "[plan] file: there is no file none.csv",
+    ),
+    "{ low = 0.4, high = 0.8, count = 3 }": ("3", "restitution: 3: must be a table or a list of values"),
     "[responses]": ("[plan]\nkind = 'sobol'\n[responses]", "sobol needs runs"),
     "count = 3": ("count = 100000000000", "count: 100000000000: must be at most 1000000"),
     "count = 3 ": ("count = '3' ", "count: '3': must be a whole number"),

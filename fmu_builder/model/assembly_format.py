@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationError
 
@@ -79,7 +79,6 @@ class CheckedAssembly(TableModel):
     expose: Expose = Expose()
     start: dict[str, StartValue] = Field(default_factory=dict)
     experiment: Defaults = Defaults()
-    drawing: dict[str, Any] = Field(default_factory=dict)
     arrays: Truth = False
     page: PageTable = PageTable()
 
@@ -102,6 +101,9 @@ def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
     tables = read_toml(path)
     problems = refuse_fields_of_ours(path, tables, CheckedAssembly)
     correct_kind(path, tables, problems)
+    if tables.pop("drawing", None) is not None:
+        what = "has no effect: each part is drawn as its own recipe says; write it there, or remove it"
+        problems.append(Problem(f"{path}: [drawing]", what))
     counted: CountedParts | None = None
     if isinstance(tables.get("parts"), dict):
         counted, unknown = expand_members(path, "part", tables, problems)

@@ -235,7 +235,6 @@ class Assembly(Document):
     )
     start: dict[str, Any] | None = Field(default=None, description=_START)
     experiment: AsModel[Defaults] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
-    drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
     arrays: Truth | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
     page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
 

@@ -619,6 +619,7 @@ def test_a_wrong_key_hides_no_fault_of_a_part(tmp_path: Path) -> None:
             tmp_path,
             "Wrong",
             """stp = 1
+drawing.color = "#c04020"
 connections = [["body.p", "floor.point"], ["body.q", "floor.point"]]
 [parts]
 body = { recipe = "PointMass", strt = 1, start = { n = 1 } }
@@ -630,6 +631,7 @@ outpts = { height = "body.p.r[3]" }
     )
     for said in (
         "stp: this key is unknown",
+        "[drawing]: has no effect: each part is drawn as its own recipe says",
         "[parts.body] strt: this key is unknown; did you mean 'start'?",
         "[expose] outpts: this key is unknown; did you mean 'outputs'?",
         "[parts] body start n: there is no such variable",

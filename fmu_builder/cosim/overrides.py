@@ -56,6 +56,13 @@ def slave_and_variable(name: str, slaves: Collection[str]) -> tuple[str, str]:
     return slave, variable
 
 
+def no_variable(name: str, variables: Collection[str], settable: Iterable[str]) -> str:
+    """Of a place that takes one number.   settable: the names that would do"""
+    first = next((one for one in variables if one.startswith(f"{name}[")), None)
+    near = did_you_mean(name, settable) if first is None else f": it is a vector, name an element of it, as {first}"
+    return f"has no variable '{name}'{near}"
+
+
 def no_slave(name: str, slaves: Iterable[str]) -> str:
     return f"there is no slave '{name}'" + did_you_mean(name, slaves)
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.mapped_comparison import check_overlap, interpolated, within
 from fmu_builder.cosim.master import System, changed_master, system_of
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
-from fmu_builder.cosim.overrides import named_as_given, no_slave, overridden, slave_and_variable
+from fmu_builder.cosim.overrides import named_as_given, no_slave, no_variable, overridden, slave_and_variable
 from fmu_builder.cosim.recorder import is_signal
 from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.cosim.scenario_inputs import Start, in_si, si_unit, start_values, unit_of
 from fmu_builder.cosim.validation import system_path
-from fmu_builder.errors import FmuBuilderError, InputError, Problem, behind_number, collected, did_you_mean, listed
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, behind_number, collected, listed
 from fmu_builder.fitting.tables import Fit, FitMeasurement, read_fit
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.given_values import number
@@ -286,8 +286,9 @@ class FitTask:
             raise InputError(Problem(where, no_slave(slave, slaves)))
         known = slaves[slave].variables
         if variable not in known:
-            near = did_you_mean(variable, [v.name for v in known.values() if v.causality == "parameter"])
-            raise InputError(Problem(where, f"{slaves[slave].model_name} has no such variable{near}"))
+            parameters = [v.name for v in known.values() if v.causality == "parameter"]
+            what = f"{slaves[slave].model_name} {no_variable(variable, known, parameters)}"
+            raise InputError(Problem(where, what))
         return slave, variable
 
     def _parameters(self, problems: list[Problem]) -> list[Parameter | None]:

@@ -323,7 +323,7 @@ class AssemblyBuilder:
     def _near(self, name: str) -> str:
         part, _, rest = name.partition(".")
         if part not in self.models:
-            return did_you_mean(part, self.models)
+            return f": there is no part '{part}'{did_you_mean(part, self.models)}"
         near = did_you_mean(rest, self.models[part].visible_names)
         return near.replace("did you mean '", f"did you mean '{part}.") if "did you mean" in near else near
 

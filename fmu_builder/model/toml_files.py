@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any, TypeGuard, get_args
+from typing import Any, TypeGuard, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -182,7 +182,9 @@ def _home_of(model: type[BaseModel], location: Sequence[str]) -> str:
     """Where in a file of this model the key of a wrong place belongs; "" if nowhere."""
     *tables, key = location
     if tables:
-        return "to the top of the file, above its tables" if key in _keys_at(model, ()) else ""
+        top = model.model_fields.get(key) if key in _keys_at(model, ()) else None
+        is_value = top is not None and get_origin(top.annotation) is not dict and not [*_models_in(top.annotation)]
+        return "to the top of the file, above its tables" if is_value else ""
     homes = []
     for name, entry in model.model_fields.items():
         optional = get_args(entry.annotation) if isinstance(entry.annotation, UnionType) else (entry.annotation,)

@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.overrides import no_slave, slave_and_variable
+from fmu_builder.cosim.overrides import no_slave, no_variable, slave_and_variable
 from fmu_builder.cosim.scenario_inputs import Start, is_settable, si_unit, start_value, unit_of
 from fmu_builder.cosim.slave import SlaveDescription
-from fmu_builder.errors import InputError, Problem, behind_number, collected, did_you_mean, none_of
+from fmu_builder.errors import InputError, Problem, behind_number, collected, none_of
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.declaration import value_text
 from fmu_builder.model.scenario import ALGORITHMS, Scalar
@@ -155,8 +155,8 @@ def _target(name: str, where: str, slaves: Mapping[str, SlaveDescription]) -> tu
         raise InputError(Problem(where, no_slave(slave, slaves) + f", and the experiment has no factor '{name}'"))
     if variable not in slaves[slave].variables:
         known = [v.name for v in slaves[slave].variables.values() if is_settable(v)]
-        model = slaves[slave].model_name
-        raise InputError(Problem(where, f"{model} has no variable '{variable}'" + did_you_mean(variable, known)))
+        what = f"{slaves[slave].model_name} {no_variable(variable, slaves[slave].variables, known)}"
+        raise InputError(Problem(where, what))
     return slave, variable
 
 

@@ -354,8 +354,9 @@ def test_a_force_that_acts_on_nobody_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "where", "what"),
     [
+        ('[expose]\noutputs = { h = "bal.p.r" }', "[expose] outputs h", "there is no part 'bal'; did you mean 'ball'?"),
+        ("[experiment]\nstart = 1", "[experiment] start", "this key is unknown; known: step, stop, tolerance"),
         ('[expose]\noutputs = { h = "ball.p.x" }', "[expose] outputs h", "there is no variable 'ball.p.x'"),
-        ('[expose]\noutputs = { h = "bal.p.r" }', "[expose] outputs h", "did you mean 'ball'"),
         ('[expose]\noutputs = { h = "ball.p.r[4]" }', "[expose] outputs h", "did you mean 'ball.p.r[3]'"),
         ('[expose]\nparameters = { h = "floor.depth" }', "[expose] parameters h", "is no parameter: it is computed"),
         ('[expose]\nparameters = { h = "floor.work" }', "[expose] parameters h", "expose it as an input"),

@@ -299,6 +299,7 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
         "mass = { start = 1, min = 2, max = 0.5 }\n"
         "restituton = { start = 0.5, min = 0.1, max = 0.9 }\n"
         "height = { start = 0.5, min = 0.1, max = 0.9 }\n"
+        "gravity = { start = 0.5, min = 0.1, max = 0.9 }\n"
         "'floor.k_E' = { start = 0.5, min = 0, max = 1, log = true }\n"
         "'floor.K_fr' = { start = 0.5, max = 1, lg = true }\n"
         "'floor.D_max' = { start = 0.5, min = '-100 mm', max = 1 }\n"
@@ -328,7 +329,9 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
         "range",
         "/fit.toml: [parameters] stiffness start = '1 kg' has the dimension kg but N/m (kg.s-2) is needed",
         f"{path}[parameters] mass: min = 2 kg must be less than max = 0.5 kg; exchange them",
-        f"{path}[parameters] restituton: BouncingBall has no such variable; did you mean 'restitution'?",
+        f"{path}[parameters] restituton: BouncingBall has no variable 'restituton'; did you mean 'restitution'?",
+        f"{path}[parameters] gravity: BouncingBall has no variable 'gravity': it is a vector, name an element of it, "
+        "as gravity[1]",
         f"{path}[parameters] height: is continuous, output; only Reals that a run may start with can be fitted: "
         "parameters, and inputs that are not connected",
         f"{path}[parameters] floor.k_E log: min = 0 must be greater than 0 where log = true; raise it, or remove log",

@@ -407,6 +407,7 @@ FAULTS = {
         "[plan]\nkind = 'list'\nfile = 'none.csv'\n[responses]\n",
         "[plan] file: there is no file none.csv",
     ),
+    "[factors]\n": ("[factors]\ngravity = [1, 2]\n", "it is a vector, name an element of it, as gravity[1]"),
     "{ low = 0.4, high = 0.8, count = 3 }": ("3", "restitution: 3: must be a table or a list of values"),
     "[responses]": ("[plan]\nkind = 'sobol'\n[responses]", "sobol needs runs"),
     "count = 3": ("count = 100000000000", "count: 100000000000: must be at most 1000000"),

@@ -143,6 +143,12 @@ def stated_masses(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescripti
             continue
         turning = isinstance(entry.mass, str) and entry.mass.rstrip().endswith("m2")
         unit = "kg.m2" if turning else "kg"
+        acting = {u.same_dimension(_TORQUE) for p in ports for role in PORT_KINDS[p.kind].force for u in role.units}
+        if isinstance(entry.mass, str) and acting == {not turning}:
+            what = "is a moment of inertia, and forces" if turning else "is a mass, and moments"
+            other = "the mass, kg" if turning else "the moment of inertia, kg.m2"
+            problems.append(Problem(where, f"{entry.mass!r} {what} act at the ports of {name}: state {other}"))
+            continue
         with collected(problems):
             found[name] = parse_quantity(entry.mass, parse_unit(unit), where), unit * isinstance(entry.mass, str)
             if not 0.0 < found[name][0] < np.inf:

@@ -127,7 +127,9 @@ def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
     problems += _own_problems(recipe)
     if counted is None or not recipe.parts:
         raise InputError(problems)
-    connections = [pair for pair in recipe.connections if all(end.partition(".")[0] in recipe.parts for end in pair)]
+    connections = [
+        pair for pair in recipe.connections if all("." in end and end.partition(".")[0] in recipe.parts for end in pair)
+    ]
     return recipe.model_copy(update={"connections": connections}), problems
 
 

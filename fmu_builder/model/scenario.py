@@ -282,8 +282,8 @@ def read_scenario(path: Path) -> CheckedScenario:
 
 
 def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
-    """The scenario without the keys, drives and references that are wrong, and what is wrong: its slaves can be
-    checked all the same.  Raises InputError where slaves or connections cannot be understood."""
+    """The scenario without the keys, connections, drives and references that are wrong, and what is wrong: its slaves
+    can be checked all the same.  Raises InputError where slaves or connections cannot be understood."""
     tables = read_toml(path)
     problems = refuse_fields_of_ours(path, tables, CheckedScenario)
     counted: CountedParts | None = None
@@ -311,6 +311,8 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
             raise InputError([*problems, *unknown]) from None
     problems += _repeated_starts(scenario)
     problems += _convergence_problems(scenario, is_timed)
+    ends = [pair for pair in scenario.connections if all("." in end for end in pair)]
+    scenario = scenario.model_copy(update={"connections": ends})
     if counted is None:  # and with it what the rest of the file names
         raise InputError(problems)
     return scenario, problems

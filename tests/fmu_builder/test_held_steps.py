@@ -240,6 +240,10 @@ def test_a_stated_mass_that_the_fmu_denies_is_a_note_with_both_values(tmp_path: 
     (note,) = denied("2 kg")
     assert note.startswith("body: [slaves] body mass states 2 kg, and the FMU shows 4 kg to the forces at its ports")
     assert denied("4000 g") == []
+    with pytest.raises(
+        InputError, match=r"body mass: '2 kg.m2' is a moment of inertia, and forces act at the ports of bo"
+    ):
+        denied("2 kg.m2")
 
 
 @pytest.mark.parametrize("floor", [HELD, "PointSurface"])

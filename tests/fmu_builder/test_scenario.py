@@ -193,6 +193,15 @@ def test_faulty_connections_are_told(tmp_path: Path, connections: str, words: st
     assert any("connections" in line and words in line for line in lines)
 
 
+def test_an_end_without_a_port_is_told_once(tmp_path: Path) -> None:
+    path = written(tmp_path, '[experiment]\nstop = 1\nstep = 1\n[slaves]\na = "PointMass"\nb = "PointSurface"\n')
+    path.write_text('connections = [["a", "b.point"]]\n' + path.read_text())
+    with pytest.raises(InputError) as caught:
+        load_scenario(path)
+    (problem,) = caught.value.problems
+    assert "'a' must be 'slave.port' or 'slave.variable'" in str(problem)
+
+
 @pytest.mark.parametrize(
     ("tables", "where", "words"),
     [

@@ -111,7 +111,7 @@ def changed_master(source: CheckedScenario | Path, where: str, **changes: Any) -
     problems += wrong
     named = {"record": changes.get("record"), "power": changes.get("power")}
     start = changes.get("start")
-    with named_as_given(read, where, **named, start=start if isinstance(start, Mapping) else None):
+    with named_as_given(read, where, **named, start=start):
         return _sound(chosen, problems)
 
 

@@ -25,7 +25,8 @@ def named_as_given(
         yield
     except InputError as error:
         places = {f"{scenario.path}: [experiment] {key}": where.format(key) for key, one in given.items() if one}
-        for name in start or ():
+        names = [name for name in start if isinstance(name, str)] if isinstance(start, Mapping) else []
+        for name in names:
             slave, variable = slave_and_variable(name, scenario.slaves)
             places[place_of_start(scenario, slave, variable)] = f"{where.format('start')} {name}"
         raise InputError([renamed(problem, places) for problem in error.problems]) from None
@@ -113,7 +114,8 @@ def changed_scenario(
     if problems:
         changes.clear()
     power, isolated = truth("power", power), truth("isolated", isolated)
-    if record is not None and not isinstance(record, Iterable):
+    signals = [record] if isinstance(record, str) else [*record] if isinstance(record, Iterable) else [record]
+    if record is not None and not all(isinstance(one, str) for one in signals):
         problems.append(Problem(named("record"), f"{record!r} must be a text or a list of texts"))
         record = None
     if start is not None and not isinstance(start, Mapping):
@@ -127,7 +129,6 @@ def changed_scenario(
     if power is not None:
         changes["power"] = power
     if record is not None:
-        signals = [record] if isinstance(record, str) else list(record)
         if signals:
             changes["record"] = signals
         else:
@@ -136,6 +137,9 @@ def changed_scenario(
     if isolated is not None:
         slaves = {name: entry.model_copy(update={"isolated": isolated}) for name, entry in slaves.items()}
     for name, start_value in (start or {}).items():
+        if not isinstance(name, str):
+            problems.append(Problem(named("start"), f"{name!r} must be a text, 'slave.variable'"))
+            continue
         slave, variable = slave_and_variable(name, slaves)
         if slave not in slaves:
             problems.append(Problem(f"{where.format('start')} {name}", no_slave(slave, slaves)))

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, did_you_mean, none_of
-from fmu_builder.files import csv_reader, read_text
+from fmu_builder.files import csv_reader, named_file, read_text
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Array = NDArray[np.float64]
@@ -118,7 +118,7 @@ def read_table(path: Path, entry: Mapping[str, object], where: str) -> LawTable:
         raise InputError([*problems, Problem(f"{where} table", f"{name!r} must be the name of a CSV file")])
     file = path.parent / name
     try:
-        rows = list(csv_reader(read_text(file)))
+        rows = list(csv_reader(read_text(named_file(file, f"{where} table"))))
     except InputError as error:
         raise InputError([*problems, *error.problems]) from None
     except csv.Error as error:

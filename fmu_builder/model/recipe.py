@@ -334,12 +334,12 @@ def _notes(path: Path, structure: Structure, declared: Declaration, given: Mappi
 
 def _place_of(key: str, declared: Declaration, known: Iterable[str]) -> str:
     """The table in which an unknown top-level key belongs, else a known key of similar spelling."""
-    if key in declared.structure:
-        return "; it belongs into [structure]"
-    if key in declared.slots:
-        return "; it belongs into [functions]"
-    if key in declared.parameters or key in declared.inputs:
-        return "; it belongs into [start]"
+    starts = {*declared.parameters, *declared.inputs}
+    places = (("structure", declared.structure), ("start", starts), ("functions", declared.slots))
+    if found := [f"[{table}]" for table, names in places if key in names]:
+        return f"; it belongs into {' or, as a law, into '.join(found)}"
+    if key in ("parts", "slaves", "connections", "expose", "experiment", "drive"):
+        return "; it is of systems, and `element` makes this the recipe of one element: remove one of them"
     return did_you_mean(key, known)
 
 

@@ -366,6 +366,8 @@ def test_faults_of_models_are_named_where_they_are_made(make: Callable[[], objec
         (lambda: fmu_builder.compare("a.csv", "b.csv", {}, fmu_builder.Tolerance()), "trace: 'a.csv' must be a Trace"),
         (lambda: run(None), "scenario: None must be a document, a text or a Path"),
         (lambda: run(DROP, record=5), "run() record: 5 must be a text or a list of texts"),
+        (lambda: run(DROP, record=[5]), "run() record: [5] must be a text or a list of texts"),
+        (lambda: run(DROP, start={5: 1}), "run() start: 5 must be a text, 'slave.variable'"),
         (lambda: run(DROP, start=5), "run() start: 5 must be a dictionary, of values by 'slave.variable'"),
         (lambda: run(DROP, isolated=1), "run() isolated: 1 must be True or False"),
         (lambda: run(DROP, power="yes"), "run() power: 'yes' must be True or False"),

@@ -34,7 +34,13 @@ from fmu_builder.model.members import expand_members, unknown_ends
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth, python_value, rule
-from fmu_builder.model.toml_files import explain, read_toml, refuse_fields_of_ours, without_faulty
+from fmu_builder.model.toml_files import (
+    explain,
+    read_toml,
+    refuse_fields_of_ours,
+    refuse_other_documents,
+    without_faulty,
+)
 from fmu_builder.units import parse_quantity, parse_unit
 
 
@@ -285,6 +291,8 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
     """The scenario without the keys, connections, drives and references that are wrong, and what is wrong: its slaves
     can be checked all the same.  Raises InputError where slaves or connections cannot be understood."""
     tables = read_toml(path)
+    if "slaves" not in tables:
+        refuse_other_documents(path, tables, "scenario")
     problems = refuse_fields_of_ours(path, tables, CheckedScenario)
     counted: CountedParts | None = None
     unknown: list[Problem] = []

@@ -48,7 +48,25 @@ def read_about_system(path: Path, what: str, key: str) -> dict[str, object]:
     tables = {} if (is_archive := path.suffix in (".fmu", ".ssp")) else read_toml(path)
     if is_archive or (key not in tables and not tables.keys().isdisjoint(SYSTEM_KEYS)):
         raise InputError(Problem(str(path), f"is a system, and no {what}: write one with {key} = '{path.name}'"))
+    if key not in tables:
+        refuse_other_documents(path, tables, what)
     return tables
+
+
+_KINDS = {  # of files, by a key of each, with the command that takes them
+    "element": ("recipe", "build"),
+    "parts": ("recipe", "build"),
+    "slaves": ("scenario", "run"),
+    "factors": ("study", "study"),
+    "measurement": ("fit", "fit"),
+}
+
+
+def refuse_other_documents(path: Path, tables: Collection[str], what: str) -> None:
+    """Raises InputError if the keys of a file show that it is of another kind than `what`."""
+    for key, (kind, command) in _KINDS.items():
+        if key in tables and kind != what:
+            raise InputError(Problem(str(path), f"is a {kind}, and no {what}: give it to `fmu-builder {command}`"))
 
 
 @functools.lru_cache(maxsize=256)

@@ -152,7 +152,7 @@ def _repeated(axis: Axis, factor: Factor, where: str) -> Iterator[Problem]:
 def _target(name: str, where: str, slaves: Mapping[str, SlaveDescription]) -> tuple[str, str]:
     slave, variable = slave_and_variable(name, slaves)
     if slave not in slaves:
-        raise InputError(Problem(where, no_slave(slave, slaves) + f", and the experiment has no factor '{name}'"))
+        raise InputError(Problem(where, f"is no key of the experiment that may differ, and {no_slave(slave, slaves)}"))
     if variable not in slaves[slave].variables:
         known = [v.name for v in slaves[slave].variables.values() if is_settable(v)]
         what = f"{slaves[slave].model_name} {no_variable(variable, slaves[slave].variables, known)}"

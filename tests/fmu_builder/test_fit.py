@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import fmu_builder
 from fmu_builder.cli.commands import app
+from fmu_builder.cosim.master import load_scenario
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement
 from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.schema import document_schema
@@ -284,6 +285,15 @@ def test_a_system_in_the_place_of_a_fit_or_a_study_is_named(tmp_path: Path) -> N
         for read, said in ((read_fit, "fit: write one with scenario"), (read_study, "study: write one with system")):
             with pytest.raises(InputError, match=f"is a system, and no {said} = '{name}'"):
                 read(path)
+    for key, kind, read in (
+        ("factors", "study", read_fit),
+        ("measurement", "fit", read_study),
+        ("factors", "study", load_scenario),
+        ("measurement", "fit", load_scenario),
+    ):
+        path.with_name("other.toml").write_text(f"{key} = {{}}\n")
+        with pytest.raises(InputError, match=f"other.toml: is a {kind}, and no .*: give it to `fmu-builder {kind}`"):
+            read(path.with_name("other.toml"))
     with pytest.raises(InputError, match="is a system, and no fit"):
         app(["fit", str(tmp_path / "Ball.fmu")], standalone_mode=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -115,9 +115,13 @@ def _table(model: type[_Table], value: object, where: str) -> _Table:
         raise InputError(explain(Path(where), error, model)) from error
 
 
+class _ArchivedDrive(Drive):
+    OURS: ClassVar = ("table",)  # which is refused, and so not proposed for a misspelt key
+
+
 def _drive(value: object, where: str) -> Drive:
     """Raises InputError, also for a file: an archive comes from anywhere, and must not name files outside of it."""
-    drive = _table(Drive, value, where)
+    drive = _table(_ArchivedDrive, value, where)
     if drive.table is not None:
         raise InputError(Problem(f"{where} table", "an archive names no files here; give time and value"))
     return drive

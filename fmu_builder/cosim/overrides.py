@@ -150,12 +150,20 @@ def changed_scenario(
     return scenario.model_copy(update={"experiment": experiment, "slaves": slaves}), problems
 
 
+def _is_whole(scenario: CheckedScenario, step: object) -> bool:
+    """Whether the rows that the scenario asks for are a whole number of the new steps apart."""
+    if scenario.experiment.output_step is None or not isinstance(step, float) or not step > 0:
+        return False
+    ratio = scenario.seconds("output_step") / step
+    return round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6
+
+
 def _time_problems(
     scenario: CheckedScenario, changes: dict[str, object], named: Callable[[str], str]
 ) -> Iterator[Problem]:
     """Of new times, s, beside those of the scenario.   changes: takes the output step that follows a new step"""
     given = list(changes)
-    if "step" in changes:
+    if "step" in changes and not _is_whole(scenario, changes["step"]):
         changes.setdefault("output_step", None)
     changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
     times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))

@@ -230,8 +230,13 @@ def test_step_stop_and_algorithm_replace_those_of_the_scenario(drop: Command, tm
     said = drop("run", "drop.toml", "--step", "0.5 ms", "--stop", "10 ms", "--algorithm", "jacobi")
     assert said.code == 0
     trace = read_trace(tmp_path / "trace.csv")
-    assert trace.time.tolist() == [k * 0.5e-3 for k in range(21)]
+    assert trace.time.tolist() == [k * 1e-3 for k in range(11)]
     assert trace.provenance["algorithm"] == "jacobi"
+
+
+def test_a_step_that_does_not_divide_the_rows_has_a_row_for_each_step(drop: Command, tmp_path: Path) -> None:
+    assert drop("run", "drop.toml", "--step", "0.4 ms", "--stop", "8 ms").code == 0
+    assert read_trace(tmp_path / "trace.csv").time.tolist() == pytest.approx([k * 0.4e-3 for k in range(21)])
 
 
 def test_a_recipe_an_fmu_and_a_case_run_from_any_folder(

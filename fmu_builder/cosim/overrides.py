@@ -10,6 +10,7 @@ from fmu_builder.cosim.algorithm_keys import without_keys_of_others
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario, check_times
 from fmu_builder.model.table_model import python_value
+from fmu_builder.model.vectors import given_twice
 from fmu_builder.units import parse_quantity, parse_unit
 
 
@@ -136,6 +137,7 @@ def changed_scenario(
     slaves = dict(scenario.slaves)
     if isolated is not None:
         slaves = {name: entry.model_copy(update={"isolated": isolated}) for name, entry in slaves.items()}
+    given_by: dict[str, str] = {}
     for name, start_value in (start or {}).items():
         if not isinstance(name, str):
             problems.append(Problem(named("start"), f"{name!r} must be a text, 'slave.variable'"))
@@ -143,9 +145,17 @@ def changed_scenario(
         slave, variable = slave_and_variable(name, slaves)
         if slave not in slaves:
             problems.append(Problem(f"{where.format('start')} {name}", no_slave(slave, slaves)))
-        else:
-            entry = slaves[slave]
-            slaves[slave] = entry.model_copy(update={"start": {**entry.start, variable: python_value(start_value)}})
+            continue
+        before = given_by.setdefault(f"{slave}.{variable}", name)
+        if before != name:
+            problems.append(Problem(f"{where.format('start')} {name}", f"has a start value by {before} already"))
+        entry = slaves[slave]  # a vector replaces its elements too, an element that of the vector
+        kept = {key: value for key, value in entry.start.items() if key.rpartition("[")[0] != variable}
+        kept.pop(variable, None)
+        slaves[slave] = entry.model_copy(update={"start": {**kept, variable: python_value(start_value)}})
+    for element, vector in given_twice(given_by):
+        what = f"has a start value by {given_by[vector]} already"
+        problems.append(Problem(f"{where.format('start')} {given_by[element]}", what))
     experiment = scenario.experiment.model_copy(update=changes)
     return scenario.model_copy(update={"experiment": experiment, "slaves": slaves}), problems
 

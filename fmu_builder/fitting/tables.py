@@ -52,7 +52,9 @@ class FitExperiment(TableModel):
     """Times in place of those of the scenario, s or texts with a unit."""
 
     stop: Quantity | None = Field(default=None, description="time at which each run ends")
-    step: Quantity | None = Field(default=None, description="communication step, and that of the rows unless output_step is a multiple of it")
+    step: Quantity | None = Field(
+        default=None, description="communication step, and that of the rows unless output_step is a multiple of it"
+    )
 
 
 class FitMethod(TableModel):

@@ -41,6 +41,7 @@ from fmu_builder.model.toml_files import (
     refuse_other_documents,
     without_faulty,
 )
+from fmu_builder.model.vectors import given_twice
 from fmu_builder.units import parse_quantity, parse_unit
 
 
@@ -329,11 +330,9 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
 def _repeated_starts(scenario: CheckedScenario) -> Iterator[Problem]:
     """Elements of vectors that are given as a whole too."""
     for name, entry in scenario.slaves.items():
-        for key in entry.start:
-            vector = key.rpartition("[")[0]
-            if vector and vector in entry.start:
-                where = f"{scenario.path}: [slaves] {name} start {key}"
-                yield Problem(where, f"has a start value by {vector} already; remove one of them")
+        for element, vector in given_twice(entry.start):
+            where = f"{scenario.path}: [slaves] {name} start {element}"
+            yield Problem(where, f"has a start value by {vector} already; remove one of them")
 
 
 def _convergence_problems(scenario: CheckedScenario, is_timed: bool) -> list[Problem]:

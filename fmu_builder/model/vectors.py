@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,3 +51,12 @@ def flat(values: Any, shape: tuple[int, ...]) -> list[Any]:
         if all(len(row) == math.prod(shape[1:]) for row in rows):
             return [value for row in rows for value in row]
     return values
+
+
+def given_twice(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names of elements whose vector is among the names too, each with that."""
+    every = set(names)
+    for name in sorted(every):
+        base, _, index = name.removesuffix("]").rpartition("[")
+        if base in every and index.isdecimal():
+            yield name, base

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tomllib
 from collections.abc import Callable
@@ -124,6 +125,24 @@ def test_start_values_of_a_call_may_be_tuples_and_values_of_numpy(r0: object) ->
     done = run(DROP, start=start, stop=np.float32(0.125), step=np.float64(2**-12), record="body.p.r*")
     assert np.array_equal(done.trace.values, of_lists.trace.values)
     assert done.trace.values[0].tolist() == [0.0, 0.0, 0.02]
+
+
+def test_a_variable_has_one_start_value() -> None:
+    twice = {"body": Part(recipe="PointMass", start={"r0": [0, 0, 1], "r0[3]": 2})}
+    with pytest.raises(InputError, match=re.escape("[slaves] body start r0[3]: has a start value by r0 already")):
+        run(Scenario(slaves=twice, experiment=Experiment(stop=0.1, step=0.1)))
+    for start, said in (
+        ({"r0": [0, 0, 1], "fmu.r0[3]": 2}, "run() start fmu.r0[3]: has a start value by r0 already"),
+        ({"m": 1, "fmu.m": 2}, "run() start fmu.m: has a start value by m already"),
+    ):
+        with pytest.raises(InputError, match=re.escape(said)):
+            run("PointMass", start=start, stop=0.1, step=0.1)
+
+
+def test_a_vector_of_a_call_replaces_an_element_of_the_scenario() -> None:
+    height = Part(recipe="PointMass", start={"r0[3]": 2})
+    scenario = Scenario(slaves={"body": height}, experiment=Experiment(stop=0.1, step=0.1))
+    assert run(scenario, start={"body.r0": [0, 0, 6]})["body.p.r[3]"][0] == 6
 
 
 def test_start_values_of_a_fit_may_be_tuples_and_values_of_numpy() -> None:

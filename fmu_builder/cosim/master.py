@@ -44,7 +44,7 @@ from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, rea
 from fmu_builder.cosim.ssp.reading import read_ssp
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, ToolError, collected
-from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.fmu import host_fmu, host_fmu_with_warnings
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
@@ -170,23 +170,22 @@ def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, S
         where = f"{scenario.path}: [slaves] {name}"
         try:
             if entry.recipe not in read:
-                read[entry.recipe] = read_slave(_fmu_of(entry.recipe, scenario.path.parent))
+                read[entry.recipe] = _read(entry.recipe, scenario.path.parent)
         except InputError as error:
             problems += [Problem(where, str(p)) for p in error.problems]
             continue
-        missing = read[entry.recipe].obstacle()
-        if missing:
+        if missing := read[entry.recipe].obstacle():
             problems.append(Problem(where, f"{entry.recipe} {missing}"))
         else:
             found[name] = read[entry.recipe]
     return found
 
 
-def _fmu_of(recipe: str, folder: Path) -> Path:
-    given = Path(recipe)
-    if given.suffix == ".fmu":
-        return given if given.is_absolute() else folder / given
-    return host_fmu(find_recipe(recipe, folder))
+def _read(recipe: str, folder: Path) -> SlaveDescription:
+    if Path(recipe).suffix == ".fmu":
+        return read_slave(folder / recipe)
+    fmu, warnings = host_fmu_with_warnings(find_recipe(recipe, folder))
+    return replace(read_slave(fmu), warnings=warnings)
 
 
 def _law_problems(
@@ -282,8 +281,9 @@ class Master:
         """Those that any run has: on its files, connections and start values."""
         recipes = dict.fromkeys(e.recipe for e in self.scenario.slaves.values() if Path(e.recipe).suffix != ".fmu")
         former = (former_note(find_recipe(recipe, self.scenario.path.parent)) for recipe in recipes)
+        warnings = dict.fromkeys(one for slave in self.descriptions.values() for one in slave.warnings)
         outside = drives_outside(self.scenario, self.signals)
-        notes = (*self.scenario.notes, *self.wiring.notes, *filter(None, former), *outside)
+        notes = (*self.scenario.notes, *self.wiring.notes, *filter(None, former), *warnings, *outside)
         return [*notes, *self.initialization().unused_starts(), *last_row_note(self.scenario)]
 
     def load(self, name: str, description: SlaveDescription) -> Slave:

@@ -83,6 +83,7 @@ class SlaveDescription:
     left_out: tuple[str, ...] = ()  # of an FMU for FMI 3.0: what the master has not: clocks, Binary, arrays of texts
     misnamed: tuple[str, ...] = ()  # platforms whose folder of binaries/ lacks the library that modelIdentifier names
     kinds: Mapping[int, str] | None = None  # of an FMU for FMI 3.0: the types of its variables, by value reference
+    warnings: tuple[str, ...] = ()  # of an FMU that is built from a recipe: what `build` warns of
 
     def obstacle(self) -> str | None:
         """Why the master cannot run the FMU on this machine, or None."""

@@ -248,6 +248,15 @@ def test_only_the_signals_that_are_asked_for_are_recorded_and_they_have_the_same
         np.testing.assert_array_equal(part[name], whole[name])
 
 
+def test_a_run_tells_what_build_warns_of_in_a_recipe(tmp_path: Path) -> None:
+    (tmp_path / "Pad.toml").write_text(
+        'element = "point_surface"\n[surface]\nkind = "plane"\n[functions]\nF_fr = "-0.3*#N*tanh(#v/1[mm/s])"\n'
+    )
+    found = run_text(tmp_path, '[experiment]\nstop = 1e-3\nstep = 1e-3\n[slaves]\na = "Pad"\nb = "Pad"\n')
+    (warning,) = [note for note in found.notes if "pulls" in note]
+    assert warning.startswith("Pad: [functions] F_fr = -")
+
+
 def test_a_pattern_that_names_no_signal_is_refused(tmp_path: Path) -> None:
     wrong = 'stop = 0.01\nstep = 1e-4\nrecord = ["body.p.r[4]", "floor.energie*"]'
     message = message_of(tmp_path, drop(wrong), InputError)

@@ -338,6 +338,8 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens: list[tuple[str, str]] = []
+        if re.search(r"\^(?!\s*[+-]?[0-9]+(?!\.?[0-9]))", text):
+            raise _FaultyUnitError(f"'{text}': the power of a unit is a whole number, as in m2 or m^2")
         position = 0
         while position < len(text):
             match = _TOKEN.match(text, position)

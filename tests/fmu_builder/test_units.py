@@ -253,6 +253,8 @@ def test_any_text_is_a_unit_or_an_input_error(text: str) -> None:
         ("W/degC", "unit: 'W/degC': degC has an offset and can only stand alone; write K"),
         ("degC2", "unit: 'degC2': degC has an offset and can only stand alone; write K"),
         ("^2", "unit: '^2': the only number that may stand alone in a unit is 1, not '^2'"),
+        ("N/m^(3/2)", "unit: 'N/m^(3/2)': the power of a unit is a whole number, as in m2 or m^2"),
+        ("N/m^1.5", "unit: 'N/m^1.5': the power of a unit is a whole number, as in m2 or m^2"),
         ("m^13", "unit: 'm^13': the power '^13' is too large; the largest is 12"),
         ("m-13", "unit: 'm-13': the power '-13' is too large; the largest is 12"),
         ("((GPa^12)^12)^12", "the power '^12' is too large"),

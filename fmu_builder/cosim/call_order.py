@@ -22,6 +22,7 @@ ORDER = "coupling.order"
 BODIES_FIRST = "coupling.bodies_first"
 _ORDERS = ("sequential", "parallel", "late")  # by L; as Gauss-Seidel and Jacobi call, and with one FMU in between
 _NAME_AN_ORDER = ("averaged", "predicted")  # modes
+_LOOK_FOR_BODIES = ("auto", *_NAME_AN_ORDER)
 
 
 def call_orders(
@@ -38,11 +39,7 @@ def call_orders(
     itself, by its mode too, is kept.
 
     starts   what the scenario gives, by slave and variable"""
-    targets: dict[Node, list[Node]] = {}
-    for target, sources in wiring.sources.items():
-        for source in sources:
-            targets.setdefault(source, []).append(target)
-    ways = _Ways(slaves, wiring, targets, schedule)
+    ways = _Ways(slaves, wiring, _targets(wiring), schedule)
     for name, description in slaves.items():
         first = description.variables.get(BODIES_FIRST)
         known = first is None or first.causality != "parameter" or BODIES_FIRST in starts[name]
@@ -59,6 +56,49 @@ def call_orders(
         lag = ways.lag(name)
         if lag is not None and lag < len(_ORDERS):
             yield name, ORDER, float(order.literals[_ORDERS[lag]])
+
+
+def unanswered_notes(
+    slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, float | str]], wiring: Wiring
+) -> Iterator[str]:
+    """Elements that look for the mass of bodies, where no body moves by their force: they find that after some steps,
+    and give other forces than those of the law until then."""
+    targets = _targets(wiring)
+    for name, description in slaves.items():
+        mode = description.variables.get(MODE)
+        if mode is None or mode.causality != "parameter" or literal(mode, starts[name]) not in _LOOK_FOR_BODIES:
+            continue
+        if not _is_answered(name, slaves, targets):
+            yield (
+                f"{name}: no body moves by its force, and {MODE} = {literal(mode, starts[name])} looks for one, with "
+                f"other forces than those of the law in the first steps; {MODE} = hold gives the law at the inputs"
+            )
+
+
+def _is_answered(element: str, slaves: Mapping[str, SlaveDescription], targets: Mapping[Node, list[Node]]) -> bool:
+    """Whether an output of the element may change what it is given, through the states of others too."""
+    nodes = [(element, name) for name in slaves[element].variables]
+    seen = set(nodes)
+    while nodes:
+        for target, taken in targets.get(nodes.pop(), ()):
+            if target == element:
+                return True
+            slave = slaves[target]
+            for name, variable in slave.variables.items():
+                moved = slave.states_behind.get(name, True) or variable.depends is None or taken in variable.depends
+                if moved and (target, name) in targets and (target, name) not in seen:
+                    seen.add((target, name))
+                    nodes.append((target, name))
+    return False
+
+
+def _targets(wiring: Wiring) -> dict[Node, list[Node]]:
+    """The inputs that each output is connected to."""
+    targets: dict[Node, list[Node]] = {}
+    for target, sources in wiring.sources.items():
+        for source in sources:
+            targets.setdefault(source, []).append(target)
+    return targets
 
 
 class _Ways:

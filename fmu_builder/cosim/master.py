@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fmu_builder.cosim.algorithm_keys import key_problems
-from fmu_builder.cosim.call_order import call_orders
+from fmu_builder.cosim.call_order import call_orders, unanswered_notes
 from fmu_builder.cosim.connection_energy import ConnectionEnergy, ConnectionPower, energy_notes
 from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.default_experiment import default_times
@@ -230,12 +230,7 @@ class Master:
         self.wiring = Wiring({}, ())
         with collected(problems):
             self.wiring = wire(
-                scenario.path,
-                connections,
-                self.descriptions,
-                driven,
-                scenario.free_moment,
-                given=scenario.conversions,
+                scenario.path, connections, self.descriptions, driven, scenario.free_moment, given=scenario.conversions
             )
         for (slave, name), sources in self.wiring.sources.items():
             if f"{slave}.{name}" in scenario.drive:
@@ -284,7 +279,8 @@ class Master:
         warnings = dict.fromkeys(one for slave in self.descriptions.values() for one in slave.warnings)
         outside = drives_outside(self.scenario, self.signals)
         notes = (*self.scenario.notes, *self.wiring.notes, *filter(None, former), *warnings, *outside)
-        return [*notes, *self.initialization().unused_starts(), *last_row_note(self.scenario)]
+        notes = (*notes, *self.initialization().unused_starts(), *last_row_note(self.scenario))
+        return [*notes, *unanswered_notes(self.descriptions, self.starts, self.wiring)]
 
     def load(self, name: str, description: SlaveDescription) -> Slave:
         """A slave; bodies for whose forces `adaptive` solves may end steps at events.   Raises SlaveError."""

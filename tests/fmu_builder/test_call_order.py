@@ -150,3 +150,27 @@ def test_the_element_takes_it_from_the_first_sample_on(tmp_path: Path, algorithm
     path.write_text(TEXT % algorithm + slaves, encoding="utf-8")
     trace = run(path).trace
     assert set(trace["spring.coupling.lag"][1:]) == {lag}
+
+
+@pytest.mark.parametrize(
+    ("connections", "slaves", "expected"),
+    [
+        ("", SPRING % "", True),
+        ('["drive.port", "spring.r"]', SPRING % "" + 'drive = "PrescribedTranslation"\n', True),
+        ('["mass.p", "spring.r"]', SPRING % "" + 'mass = "SliderMass"\n', False),
+        ("", SPRING % ', start = { "coupling.mode" = "hold" }', False),
+        (
+            '["drive.port", "spring.r"], ["mass.p", "spring.c"]',
+            SPRING % "" + 'drive = "PrescribedTranslation"\nmass = "SliderMass"\n',
+            False,
+        ),
+    ],
+)
+def test_a_run_says_where_no_body_moves_by_a_force(
+    tmp_path: Path, connections: str, slaves: str, expected: bool
+) -> None:
+    path = tmp_path / "driven.toml"
+    times = '[experiment]\nstop = "1 ms"\nstep = "1 ms"\n'
+    path.write_text(f"connections = [{connections}]\n{times}[slaves]\n{slaves}", encoding="utf-8")
+    said = [note for note in run(path).notes if note.startswith("spring: no body moves by its force")]
+    assert len(said) == expected

@@ -8,8 +8,9 @@
  *
  * the zero next to the point, without cancellation.  From the later one it lies the time s = tau(d, -w, a) back; where
  * that is not within T, as of a point that turned around in between, s = T - tau(d_0, w_0, a).  There the rate was
- * w - a s.  If d has one sign at both points, or no such s is within T, the surface was not passed: a contact that
- * began or ended nevertheless did so by a switch, an edge or a jump, at the later point.
+ * w - a s.  A point that lies on the surface first, d_0 = 0, passes it there if its rate leads to the later point.  If d
+ * has one sign at both points, or no such s is within T, the surface was not passed: a contact that began or ended
+ * nevertheless did so by a switch, an edge or a jump, at the later point.
  *
  * A solver that ends its step at the zero leaves next to nothing of T.  Where inputs are held T is the communication
  * step, and both numbers are exact to rounding for a body that a constant force moves meanwhile, as one does that holds
@@ -36,9 +37,11 @@ CC_API void cc_crossing(double time, double T, double d_0, double w_0, double d,
 {
     out->time = time;
     out->rate = w;
-    if ((d_0 > 0.0) == (d > 0.0) || !(T > 0.0))
+    if ((d_0 > 0.0 && d > 0.0) || (d_0 < 0.0 && d < 0.0) || d == 0.0 || !(T > 0.0))
         return;
-    double a = (w - w_0) / T, s = cc_time_to_surface(d, -w, a);
+    double a = (w - w_0) / T, s = cc_time_to_surface(d, -w, a), onward = d < 0.0 ? 1.0 : -1.0;
+    if (d_0 == 0.0 && (onward * w_0 > 0.0 || (w_0 == 0.0 && onward * w > 0.0)))
+        s = T;
     if (!(s >= 0.0 && s <= T))
         s = T - cc_time_to_surface(d_0, w_0, a);
     if (!(s >= 0.0 && s <= T))

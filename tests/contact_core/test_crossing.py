@@ -44,6 +44,22 @@ def test_a_body_under_a_constant_force_passes_where_and_as_fast_as_its_parabola(
     assert rate == pytest.approx(side * speed, rel=1e-9)
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize(("speed", "acceleration"), [(1.0, 0.0), (0.3, -100.0), (0.0, 9.81), (1e-6, 9.81)])
+def test_a_point_that_lies_on_the_surface_first_passes_it_there(
+    host: HostLibrary, side: float, speed: float, acceleration: float
+) -> None:
+    T = 1e-3
+    end = (-side * T * (speed + 0.5 * acceleration * T), side * (speed + acceleration * T))
+    assert crossing(host, T, (0.0, side * speed), end) == pytest.approx((TIME - T, side * speed), abs=1e-15)
+
+
+def test_a_point_that_leaves_the_surface_first_passes_it_when_it_comes_back(host: HostLibrary) -> None:
+    time, rate = crossing(host, 1.0, (0.0, -2.0), (-1.0, 4.0))  # d = 2 t - 3 t^2
+    assert time == pytest.approx(TIME - 1.0 / 3.0)
+    assert rate == pytest.approx(2.0)
+
+
 def test_the_error_falls_with_the_third_power_of_the_interval(host: HostLibrary) -> None:
     """d = -w t - j t^3/6: s errs by j T^3/(12 |w|) at most."""
     w, j, errors = 0.5, 2e4, []
@@ -72,6 +88,7 @@ def test_a_point_that_turned_around_in_between_passed_on_its_way_in(host: HostLi
         ((1e-3, 1.0), (2e-3, -1.0)),
         ((1e-3, 0.0), (-1e-3, 0.0)),  # a jump: no velocity leads there
         ((1.0, 1e-9), (-1.0, 1e-9)),
+        ((0.0, 0.0), (-1e-3, 0.0)),
         ((1e-3, -5.0), (-1e-3, -5.0)),  # a velocity that points the other way
     ],
 )

@@ -57,9 +57,10 @@ class Column:
 
     def axis(self, standoff: int = 10) -> Figure:
         """standoff: px from the axis to its title"""
+        words = [plain_text(text) for text in self.texts]
         ticks: Figure = (
-            {"tickvals": [*range(len(self.texts))], "ticktext": [plain_text(text) for text in self.texts]}
-            if self.texts
+            {"tickvals": [*range(len(words))], "ticktext": words, "zeroline": False}  # the first is no zero
+            if words
             else {"nticks": 5, **self.limits()}
         )
         if self.is_log:

@@ -322,6 +322,17 @@ def test_the_axis_of_a_response_with_one_value_shows_it(here: Callable[[str], St
     assert matches == [None, "y", None, None]  # a range and `matches` together hide the ranges of the other rows
 
 
+def test_an_axis_of_words_has_no_line_at_zero(here: Callable[[str], StudyResult]) -> None:
+    here(BOUNCE.replace("[responses]", 'algorithm = ["gauss_seidel", "jacobi"]\n[responses]'))
+    write_page(Path("bounce.parquet"), Path("bounce.html"))
+    figure = re.findall(
+        r'<script type="application/json"[^>]*>(.*?)</script>', Path("bounce.html").read_text(), re.DOTALL
+    )[0]
+    axes = [axis for name, axis in json.loads(figure)["layout"].items() if name.startswith("xaxis")]
+    words = [axis for axis in axes if axis.get("ticktext") == ["gauss_seidel", "jacobi"]]
+    assert words and all(axis["zeroline"] is False for axis in words)
+
+
 def test_the_indices_of_a_grid_are_the_variances_of_the_means() -> None:
     a, b = (one.ravel() for one in np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0], indexing="ij"))
     found = sobol_indices("grid", ["a", "b"], np.column_stack([a, b]), 3.0 * a + b)

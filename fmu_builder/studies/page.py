@@ -37,6 +37,7 @@ _MARGIN = {"l": 80, "r": 20, "t": 10, "b": 56}  # px
 _SHADES = ("#440154", "#472f7d", "#39568c", "#2a788e", "#1f988b", "#35b779", "#84d44b", "#e0c51c")  # Viridis
 _BINS = 15  # in which runs between levels are averaged
 _WIDTH, _HEIGHT = 1040, 230  # px; of a row of panels
+_MOST_LOG_TICKS = 4  # whose numbers stand side by side
 _BELOW_TICKS = 32  # px: a short title would stand between the numbers
 
 
@@ -79,11 +80,14 @@ class Column:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """At 1, 2 and 5 of each power of ten, over several powers at 1 alone, over many at every few of them."""
+    """At 1, 2 and 5 of each power of ten; at 1 and 3, or at 1 alone, where a narrow panel has no room for these; over
+    many powers at every few of them."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    digits = (1, 2, 5) if last - first <= 2 else (1,)
-    every = -(-(last - first) // 5) if len(digits) == 1 else 1
-    return [float(f"{digit}e{power}") for power in range(first, last + 1, every) for digit in digits]
+    for digits in ((1, 2, 5), (1, 3)):
+        places = [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in digits]
+        if sum(0.999 * low <= place <= 1.001 * high for place in places) <= _MOST_LOG_TICKS:
+            return places
+    return [float(f"1e{power}") for power in range(first, last + 1, max(-(-(last - first) // 5), 1))]
 
 
 def write_page(table: Path, page: Path) -> None:

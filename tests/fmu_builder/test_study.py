@@ -23,7 +23,7 @@ from fmu_builder.errors import InputError, ToolError
 from fmu_builder.model.loader import load_model
 from fmu_builder.studies import run as running
 from fmu_builder.studies import table as tables
-from fmu_builder.studies.page import write_page
+from fmu_builder.studies.page import Column, write_page
 from fmu_builder.studies.run import StudyResult, study
 from fmu_builder.studies.sensitivity import sobol_indices
 from fmu_builder.studies.setup import prepare
@@ -331,6 +331,22 @@ def test_an_axis_of_words_has_no_line_at_zero(here: Callable[[str], StudyResult]
     axes = [axis for name, axis in json.loads(figure)["layout"].items() if name.startswith("xaxis")]
     words = [axis for axis in axes if axis.get("ticktext") == ["gauss_seidel", "jacobi"]]
     assert words and all(axis["zeroline"] is False for axis in words)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (1.0, 5.0, [1.0, 2.0, 5.0]),
+        (2e4, 2e5, [2e4, 5e4, 1e5, 2e5]),
+        (5e3, 1e5, [1e4, 3e4, 1e5]),
+        (1e4, 1e6, [1e4, 1e5, 1e6]),
+        (1e-9, 1e3, [1e-9, 1e-6, 1e-3, 1e0, 1e3]),
+        (10.0, 10.0, [10.0]),
+    ],
+)
+def test_a_logarithmic_axis_has_few_numbers(low: float, high: float, shown: list[float]) -> None:
+    ticks = Column("k", "N/m", np.array([low, high]), is_log=True).axis()["tickvals"]
+    assert [one for one in ticks if low <= one <= high] == shown
 
 
 def test_the_indices_of_a_grid_are_the_variances_of_the_means() -> None:

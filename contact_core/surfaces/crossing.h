@@ -8,8 +8,8 @@
  *
  * the zero next to the point, without cancellation.  From the later one it lies the time s = tau(d, -w, a) back; where
  * that is not within T, as of a point that turned around in between, s = T - tau(d_0, w_0, a).  There the rate was
- * w - a s.  A point that lies on the surface first, d_0 = 0, passes it there if its rate leads to the later point.  If d
- * has one sign at both points, or no such s is within T, the surface was not passed: a contact that began or ended
+ * w - a s.  A point that lies on the surface first, d_0 = 0, passes it there if its rate leads to the later point.  If
+ * d has one sign at both points, or no such s is within T, the surface was not passed: a contact that began or ended
  * nevertheless did so by a switch, an edge or a jump, at the later point.
  *
  * A solver that ends its step at the zero leaves next to nothing of T.  Where inputs are held T is the communication

@@ -68,20 +68,29 @@ static CcPointOptions spring_options(const Element *e, const SpringSeen *law, do
                                                    e->coupling.m_eff)};
 }
 
-/* P, its velocity, and the law at the inputs. */
-static void spring_at_inputs(Element *e, double P[3], double v[3], CcPointForce *literal)
+/* P and its velocity at the inputs. */
+static void spring_place(const Element *e, double P[3], double v[3])
 {
-    double n[3], kept = e->held, d = damping_of(e);
-    e->held = 0.0;
-    outputs(e);
-    e->held = kept;
-    line(e, P, n);
     for (int i = 0; i < 3; i++) {
+        P[i] = e->first.r[i] - e->second.r[i];
         v[i] = e->first.v[i] - e->second.v[i];
-        literal->f[i] = e->first.f[i];
-        literal->damped[i] = -cc_damper_force(d, e->length_rate) * n[i];
-        literal->rubbed[i] = 0.0;
     }
+}
+
+/* The law itself, on the first point. */
+static CcPointForce spring_literal(const SpringSeen *law, double d, const double P[3], const double v[3])
+{
+    const double still[3] = {0.0, 0.0, 0.0};
+    CcPotential here;
+    CcPointForce force;
+    spring_potential(law, P, still, &here);
+    double damping = cc_damper_force(d, cc_dot(here.V[0], v));
+    for (int i = 0; i < 3; i++) {
+        force.damped[i] = -damping * here.V[0][i];
+        force.rubbed[i] = 0.0;
+        force.f[i] = -here.gradient[i] + force.damped[i];
+    }
+    return force;
 }
 
 /* The literal force at the start is the first one that a master reads. */
@@ -89,9 +98,9 @@ static void start_coupling(Element *e)
 {
     SpringSeen law = spring_seen(e, e->previous.k, e->previous.l0);
     CcPointOptions options = spring_options(e, &law, damping_of(e));
-    CcPointForce first;
     double P[3], v[3];
-    spring_at_inputs(e, P, v, &first);
+    spring_place(e, P, v);
+    CcPointForce first = spring_literal(&law, options.c, P, v);
     cc_point_start(partner_of(e), &options);
     cc_point_begin(partner_of(e), &options, P, v, &first);
     e->warned = 0.0;
@@ -149,6 +158,18 @@ static void change_law(Element *e, const SpringSeen *now, const double P[3], con
     e->previous.k = now->k, e->previous.l0 = now->l0;
 }
 
+/* The law changed between the start and the first sample: the force that acts until then may be that of either, so no
+ * lag is found by it. */
+static void change_first_law(Element *e, const CcPointOptions *options)
+{
+    CcPoint *p = partner_of(e);
+    CcPointForce first = spring_literal(options->data, options->c, p->P, p->v);
+    store_by(p, options->data);
+    for (int i = 0; i < 3; i++)
+        if (first.f[i] != p->bond.f[0][i] && options->bond.given.lag == CC_LAG_AUTO)
+            cc_bond_wait(&p->bond);
+}
+
 static void show_bodies(Element *e, const CcPointOptions *options, double k)
 {
     CcBondOptions bond = cc_point_bond(options, k);
@@ -160,11 +181,11 @@ static void watch_held(Element *e, CcHost *host, const CcPointOptions *options, 
 {
     CcPoint *p = partner_of(e);
     CcBond *bond = &p->bond;
-    CcPointForce literal;
     double P[3], v[3];
     if (e->warned != 0.0 || (bond->learned > CC_BOND_LASTING && step == bond->H))
         return;
-    spring_at_inputs(e, P, v, &literal);
+    spring_place(e, P, v);
+    CcPointForce literal = spring_literal(options->data, options->c, P, v);
     if (bond->learned > CC_BOND_LASTING) { /* another step: the motion since then was not observed */
         cc_point_start(p, options);
         cc_bond_wait(bond);
@@ -208,21 +229,21 @@ static int sample(Element *e, CcHost *host, double step)
     SpringSeen before = spring_seen(e, e->previous.k, e->previous.l0);
     SpringSeen now = spring_seen(e, acts(e) ? e->k : 0.0, e->l0);
     CcPointOptions options = spring_options(e, &before, damping_of(e));
-    CcPointForce literal;
     double P[3], v[3];
     if ((int)e->coupling.mode == HOLD) {
         options.bond.given.holds = 1;
         watch_held(e, host, &options, before.k, step);
         return 0;
     }
-    spring_at_inputs(e, P, v, &literal);
+    spring_place(e, P, v);
+    CcPointForce literal = spring_literal(&now, options.c, P, v);
     int law_acted = e->repeating > 0.0 || e->moving > 0.0, held = HELD;
     int law = cc_law_acts(host, "coupling", options.bond.given.straight, &e->repeating, &e->moving);
     if (law_acted) {
         take_over_energies(e);
         cc_point_begin(p, &options, P, v, &literal);
     } else if (!held) {
-        store_by(p, &before); /* switched since the start */
+        change_first_law(e, &options);
     }
     int was_mismatched = cc_is_mismatched(&p->bond.rule), settled = p->bond.settled != 0.0;
     int corrected = cc_is_corrected(&p->bond);

@@ -242,6 +242,29 @@ def test_switching_in_motion_is_booked(fmus: tuple[Fmu, Fmu], master: str) -> No
     assert len(switched) >= 5 and max(map(abs, switched)) > 0.1
 
 
+@pytest.mark.parametrize("read", ["before", "after"])
+@pytest.mark.parametrize("changed", [{"k": 2000.0, "l0": 0.15}, {"work": False}, {"d": 30.0}])
+def test_a_law_that_changes_before_the_first_step_hides_no_order(
+    fmus: tuple[Fmu, Fmu], read: str, changed: Values
+) -> None:
+    """Under Jacobi, with the first force read before that change or after it; in the next step the law is changed
+    again."""
+    mass, element = fmus
+    motion: Values = {"first.r": (0.2, 0.0, 0.1), "first.v": (1.0, 0.3, 0.0)}
+    spring = Running(element, {"l0": 0.1, **motion})
+    body = Running(mass, {"m": 2.0, "g": STILL, "r0": motion["first.r"], "v0": motion["first.v"]})
+    changes: dict[int, Values] = {0: changed, 1: {"work": True, "l0": 0.12}}
+    for step in range(10):
+        first = spring.vector("first.f")
+        spring.set(changes.get(step, {}))
+        body.set({"p.f": first if read == "before" else spring.vector("first.f")})
+        spring.set({"first.r": body.vector("p.r"), "first.v": body.vector("p.v")})
+        spring.step(0.014)
+        body.step(0.014)
+    assert spring["coupling.lag"] == 1
+    assert spring["coupling.admittance"] == pytest.approx(0.5, rel=1e-6)
+
+
 def test_inputs_that_change_within_the_step_give_the_law_and_the_ledger_goes_on(fmus: tuple[Fmu, Fmu]) -> None:
     """Twenty steps after the last derivative of an input the coupling begins anew, and no energy jumps."""
     spring, w, H = Running(fmus[1], {"first.r": (0.2, 0.0, 0.0), "l0": 0.1, "d": 20.0}), 30.0, 5e-3

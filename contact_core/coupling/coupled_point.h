@@ -27,6 +27,7 @@
  * Outside, J      what changes U besides the way D: sensors, axes that turn with a body, a line that moves.  In the
  *                 frame of the line the point was at P_0' = P_1 - D, so it is the mean at both ends of the way,
  *                     E = U(P_0') - U_0 + (grad U(P_0') - grad U_0) D/2        U_0, grad U_0: of the sample before
+ *                 0 of a central force: P is all that U changes with, and at P = 0 grad U has no direction
  * Ledger, J       for each lag R_L = sum of U_1 - U_0 - E - leak + (f[L] - f_d[L]) D, exact for a line at rest
  * Paying back     as with a damper g beside it, g S^2/H = R/2, S the part of D across a straight line, where the energy
  *                 was made, and all of D where the line turns; g within -1/(2 W H) .. 1/(W H), and of 0.3 of the
@@ -266,6 +267,8 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
     for (int i = 0; i < 3; i++)
         turned[i] = before.gradient[i] - p->gradient[i];
     double outside = before.U - p->U + 0.5 * cc_dot(turned, D) + 0.5 * (before.leak + here.leak);
+    if (o->central)
+        outside = 0.0;
     p->outside += outside;
     for (int L = 0; L < CC_LAGS; L++) {
         double damped = -cc_dot(p->damped[L], D), rubbed = -cc_dot(p->rubbed[L], D);

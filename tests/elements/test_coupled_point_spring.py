@@ -308,6 +308,16 @@ def test_points_that_pass_through_each_other_keep_their_energy(fmus: tuple[Fmu, 
     assert spring["coupling.admittance"] == pytest.approx(1.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("master", MASTERS)
+def test_points_that_part_from_one_place_keep_their_energy(fmus: tuple[Fmu, Fmu], master: str) -> None:
+    """They take the x axis for the direction of the first force, and part along another one."""
+    bodies = Bodies((2.0,), np.zeros((1, 3)), np.array([[-0.3, 0.8, 0.2]]), [Spring(0, STILL, l0=0.2)])
+    energy = bodies.energy()
+    (spring,) = bodies.run(fmus, master, 0.014, 200)
+    assert spring["energy.residual"] == pytest.approx(-spring["coupling.residual"], abs=1e-11)
+    assert bodies.energy() == pytest.approx(energy, abs=1e-4)
+
+
 CORNERS = [(0.2, 0.15, -0.1), (-0.2, 0.15, -0.1), (-0.2, -0.15, -0.1), (0.2, -0.15, -0.1)]  # of RigidBlock
 
 

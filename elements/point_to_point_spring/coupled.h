@@ -122,13 +122,14 @@ static void book_coupling(Element *e)
 /* The law acted: the integrals of the powers have the energies, and the coupling goes on from them. */
 static void take_over_energies(Element *e)
 {
-    CcPoint *p = partner_of(e);
-    (void)p;
 #if LEDGER
+    CcPoint *p = partner_of(e);
     for (int L = 0; L < CC_LAGS; L++)
         p->bond.ledger.taken[L] = e->energy.damping;
     p->outside = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping - e->coupling.residual
                  - e->energy.work;
+#else
+    (void)e;
 #endif
 }
 

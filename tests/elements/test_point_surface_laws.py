@@ -469,7 +469,7 @@ def test_laws_of_two_parts_stay_apart_in_an_assembly(tmp_path: Path) -> None:
             '[functions]\nrange = { F_d = { v = ["0 m", "1 m"] } }\nF_d = "flores"\n',
             ["'0 m' has the dimension m but m/s"],
         ),
-        ('[functions]\nC_F = { table = "none.csv" }\n', ["none.csv: cannot be read"]),
+        ('[functions]\nC_F = { table = "none.csv" }\n', ["[functions] C_F table: there is no file none.csv"]),
         ('[functions]\nF_fr = { table = "f.csv" }\n', ["F_fr: a table has one argument, F_fr has 2 (#N, #v)"]),
         ('[functions]\nF_d = { table = "f.csv" }\n', ["F_d: the table's header: v has the dimension m, m/s is needed"]),
         ('[functions]\nC_F = { table = "equal.csv" }\n', ["equal.csv, line 3: h is the same as in the line before"]),

@@ -318,6 +318,39 @@ def test_coupled_axis_with_new_inputs(
     slave.close()
 
 
+@pytest.mark.parametrize("mode", ["hold", "auto"])
+def test_coupled_point_spring_with_new_inputs(
+    benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL], mode: str
+) -> None:
+    """1 kg passes the other end of a spring of 1 kN/m and swings, at omega h = 0.2."""
+    slave = Slave("spring", read_slave(host_fmu(shipped("fmus") / "PointToPointSpring.toml")))
+    slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
+    slave.call("fmi2EnterInitializationMode")
+    variables = slave.description.variables
+    start = {"coupling.mode": {"hold": 1, "auto": 5}[mode], "second.r[1]": 0.3, "first.r[1]": 0.0, "first.v[3]": 1.0}
+    for name, value in start.items():
+        slave.set(variables[name], value)
+    slave.call("fmi2ExitInitializationMode")
+    calls = [
+        ctypes.cast(f, ctypes.c_void_p) for f in (slave.dll.fmi2SetReal, slave.dll.fmi2DoStep, slave.dll.fmi2GetReal)
+    ]
+    motion = (ctypes.c_uint * 6)(*(variables[f"first.{n}[{i}]"].reference for n in "rv" for i in (1, 2, 3)))
+    force = (ctypes.c_uint * 3)(*(variables[f"first.f[{i}]"].reference for i in (1, 2, 3)))
+    state, H, time_now = (ctypes.c_double * 3)(0.0, 1.0, 0.0), 0.2 / 1e3**0.5 if mode == "auto" else 1e-7, {"t": 0.0}
+
+    def run() -> None:
+        status = loops["real"].loop_coupled(
+            *calls, ctypes.c_void_p(slave.component), motion, force, ctypes.c_double(time_now["t"]),
+            ctypes.c_double(H), ctypes.c_double(0.0), state, ctypes.c_long(CALLS), 0,
+        )  # fmt: skip
+        time_now["t"] += CALLS * H
+        assert status == 0
+
+    report(benchmark, run, "no budget: the ratio of the modes counts")
+    assert abs(state[1]) < 1.2
+    slave.close()
+
+
 # what a recipe adds in [functions]
 LAWS = {
     "built in": "",

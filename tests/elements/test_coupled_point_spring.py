@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from running import Running, Values
 from scipy.integrate import solve_ivp
 
+from fmu_builder.paths import shipped
+
 Vector = NDArray[np.float64]
 HOLD, AUTO = 1, 5
 UNKNOWN, SEQUENTIAL, PARALLEL = 1, 2, 3
@@ -60,6 +62,7 @@ class Bodies:
     springs: Sequence[Spring]
     g: Sequence[float] = STILL
     running: list[Running] = field(default_factory=list)
+    energies: list[float] = field(default_factory=list)  # after each step, J
 
     def run(self, fmus: tuple[Fmu, Fmu], master: str, H: float, steps: int, **values: float) -> list[Running]:
         """Leaves r, v of the end; returns the springs, which have seen it."""
@@ -84,6 +87,7 @@ class Bodies:
                 body.step(H)
             self.r = np.array([body.vector("p.r") for body in masses])
             self.v = np.array([body.vector("p.v") for body in masses])
+            self.energies.append(self.energy())
         self.see_and_step(1e-9)  # books the last interval
         return self.running
 
@@ -180,9 +184,33 @@ def test_the_literal_force_makes_energy_and_a_log_line_says_so(
     growth = math.pi * math.sqrt(1000.0) * delay * H / 2
     assert math.log(bodies.energy() / energy) / 20 == pytest.approx(growth, rel=0.02)
     (text,) = [text for text in spring.told if "steps in a swing" in text]
-    told, advised = (float(text.split(f"{words} ")[1].split()[0]) for words in ("each swing", "below"))
-    assert told == pytest.approx(math.exp(growth), rel=1e-2)
+    factor, advised = (float(text.split(f"{words} ")[1].split()[0]) for words in ("each swing", "below"))
+    assert factor == pytest.approx(math.exp(growth), rel=1e-2)
     assert advised == pytest.approx(0.01 * H / growth, rel=1e-2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("row", "master", "N"),
+    [
+        ("31, Jacobi", JACOBI, 31), ("16", JACOBI, 16), ("6.3", JACOBI, 6.3), ("3.1", JACOBI, 3.1),
+        ("31, Gauss-Seidel", GAUSS_SEIDEL, 31), ("6.3", GAUSS_SEIDEL, 6.3),
+    ],
+)  # fmt: skip
+def test_the_table_of_the_readme_is_what_is_measured(fmus: tuple[Fmu, Fmu], row: str, master: str, N: float) -> None:
+    """Over ten periods; with `hold` the mean of four."""
+    order, H = PARALLEL if master == JACOBI else SEQUENTIAL, math.pi / OMEGA / N
+
+    def energies(periods: int, **values: float) -> Vector:
+        bodies = pair()
+        begin = bodies.energy()
+        bodies.run(fmus, master, H, round(2 * N * periods), **values)
+        return np.array([begin, *bodies.energies]) / begin
+
+    auto, given = energies(10), energies(10, coupling__order=order)
+    grown = f"{energies(4, coupling__mode=HOLD)[-1] ** 0.25:#.2g}".rstrip(".")
+    line = f"| {row} | {grown} | {auto.max():.3f} | {auto[-1]:.3f} | {given.max():.3f} |"
+    assert line in (shipped("elements") / "point_to_point_spring" / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("master", MASTERS)
@@ -399,6 +427,7 @@ def test_bodies_on_one_or_two_springs_move_as_they_should(fmus: tuple[Fmu, Fmu],
             errors.append(float(np.abs(bodies.r - exact).max() / np.abs(exact - r).max()))
         off.append(errors[0])
         held.append(errors[1])
+    print(f"median error over the way: auto {np.median(off):.3g}, hold {np.median(held):.3g}")
     worse = [i for i in range(20) if off[i] > 1.05 * held[i] + 2e-3]
     assert not worse, [(i, off[i], held[i]) for i in worse]
     assert np.median(off) < 0.1 * np.median(held)

@@ -37,8 +37,8 @@
  * Sure damping    of a central force that acts late, L > 0, with z = c W H > 0.4: until then others on the same bodies
  *                 change the rate, and dampers that expect what each other did would drive each other.  It damps as
  *                 much as both the rate that is expected and that at the sample call for, and nothing where these
- *                 differ in sign.  While the order is unknown likewise by the rate 3 H/2 after the sample: where it has
- *                 turned by then, and after twelve samples that are learned always
+ *                 differ in sign.  While the order is unknown likewise by the rate 3 H/2 after the sample, with the
+ *                 largest W of all lags: where it has turned by then, and after twelve samples that are learned always
  * Lag, W          bond.h, as of a spring of the greater stiffness across the line
  * The law itself  while the order is unknown, and with L = 0 until W is sure: f at a = 0, W = 0, the mean along the
  *                 straight line of the velocity
@@ -436,23 +436,33 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
         cc_point_see(p, o, P, v, own);
 }
 
+/* The largest W that the samples allow for any lag, 1/kg. */
+CC_API double cc_point_lightest(const CcBond *b)
+{
+    double W = 0.0;
+    for (int L = 0; L < CC_LAGS; L++)
+        if (b->fits[L][0] > 0.0)
+            W = cc_max(W, cc_bond_admittance(b->fits[L][1], b->fits[L][0]));
+    return W;
+}
+
 /* What of the damping c of a central force is right whatever others do until it acts: `force` damps the rate that is
- * expected at the place `at` to come, the sample is P, v. */
+ * expected at the place `at` to come, the sample before the step H is P, v. */
 CC_API double cc_point_sure_damping(const CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
-                                    const double at[3], int knows_lag, const CcPointForce *force)
+                                    const double at[3], double H, const CcPointForce *force)
 {
     const CcBond *b = &p->bond;
-    double later = knows_lag ? 0.0 : CC_POINT_LATEST * b->H, l = cc_norm(P), size = cc_norm(force->damped), rate = 0.0;
-    int late = cc_lag(b->lag) > 0 && o->c * b->W * b->H > CC_POINT_HARD;
-    if (!(l > 0.0) || !(size > 0.0) || (knows_lag && !late))
+    int known = cc_bond_knows_lag(b, &o->bond), may_be_late = !known || cc_lag(b->lag) > 0;
+    double W = known ? b->W : cc_point_lightest(b), l = cc_norm(P), size = cc_norm(force->damped), rate = 0.0;
+    if (!may_be_late || !(o->c * W * H > CC_POINT_HARD) || !(l > 0.0) || !(size > 0.0))
         return o->c;
     double sign = cc_dot(force->damped, at) < 0.0 ? 1.0 : -1.0; /* of the rate that is damped */
     for (int i = 0; i < 3; i++)
-        rate += sign * (v[i] + later * b->y[i]) * P[i] / l;
-    double share = rate > 0.0 ? o->c * rate / size : 0.0;
-    if (!knows_lag && b->learned <= CC_POINT_WAITS && rate > 0.0)
+        rate += sign * (v[i] + (known ? 0.0 : CC_POINT_LATEST * H * b->y[i])) * P[i] / l;
+    if (!known && b->learned <= CC_POINT_WAITS && rate > 0.0)
         return o->c;
-    return share < 1.0 ? share * o->c : o->c;
+    double share = rate > 0.0 ? o->c * rate / size : 0.0;
+    return cc_min(share, 1.0) * o->c;
 }
 
 /* And it ends with the force that answers it. */
@@ -494,9 +504,9 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     }
     cc_bond_predict(c, modelled && !literal, u, &ahead, in.a); /* u[0] = 0: by all but this force */
     cc_point_force(o, at, speed, &in, &force);
-    if (o->central && o->c > 0.0) {
+    if (o->central && !bond.given.straight) {
         CcPointOptions less = *o;
-        less.c = cc_point_sure_damping(p, o, P, v, at, cc_bond_knows_lag(c, &bond), &force);
+        less.c = cc_point_sure_damping(p, o, P, v, at, H, &force);
         if (less.c < o->c)
             cc_point_force(&less, at, speed, &in, &force);
     }

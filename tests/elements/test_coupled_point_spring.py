@@ -20,7 +20,7 @@ from scipy.integrate import solve_ivp
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]
-HOLD, AUTO = 1, 5
+HOLD, SLOPE, AUTO = 1, 2, 5
 UNKNOWN, SEQUENTIAL, PARALLEL = 1, 2, 3
 JACOBI, GAUSS_SEIDEL = "jacobi", "gauss_seidel"
 MASTERS = (JACOBI, GAUSS_SEIDEL)
@@ -315,6 +315,21 @@ def test_inputs_that_change_within_the_step_give_the_law_and_the_ledger_goes_on(
     expected = 20.0 * (0.03 * w) ** 2 / 2 * 120 * H  # d <l'^2> t, along the line almost
     assert damping[-1] == pytest.approx(expected, rel=0.1)
     assert len([text for text in spring.told if "changes inputs within the step" in text]) == 1
+
+
+def test_a_prescribed_motion_is_damped_by_all_of_the_law(fmus: tuple[Fmu, Fmu]) -> None:
+    """coupling.mode = slope: the points go on straight for the interval, at any rate of slowing down."""
+    k, l0, d, w, H = 1000.0, 0.1, 400.0, 30.0, 5e-3
+    spring = Running(
+        fmus[1], {"first.r": (0.2, 0.0, 0.0), "first.v": (0.9, 0.0, 0.0), "l0": l0, "d": d, "coupling.mode": SLOPE}
+    )
+    for step in range(120):
+        x, v = 0.2 + 0.03 * math.sin(w * step * H), 0.03 * w * math.cos(w * step * H)
+        spring.set({"first.r": (x, 0.0, 0.0), "first.v": (v, 0.0, 0.0)})
+        spring.step(H)
+        shift = (spring["coupling.beta"] - 0.5) * H
+        assert spring["F"] == pytest.approx(k * (x + (0.5 * H - shift) * v - l0) + d * v, rel=1e-9)
+    assert spring["coupling.in_force"] == 4
 
 
 def test_speeds_that_are_not_connected_give_the_literal_force(fmus: tuple[Fmu, Fmu]) -> None:

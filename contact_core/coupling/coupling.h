@@ -19,10 +19,12 @@
  *
  * Before anything is known W is what makes omega H = 1.1 at the depth to come, 0.9 where the lag is given: it spoils
  * neither long nor short contacts.  Where the lag is given, a point that is deep in the surface at the start of the run
- * has been there before: the law has acted, and others balance it.  Where it is not, what the guess makes of that is
- * what shows the lag.  Where v does not belong to r for three samples (v is not connected) the force is the law at the
- * inputs, and where the caller says so.  Off the drawn part and beyond the limit depth no force acts: what U jumps by
- * at their edges is no work of the force, so the intervals across them are not counted in R. */
+ * has been there before: the law has acted, and others balance it.  Where it is not, what the guess makes of that, once
+ * the point moves, is what shows the lag.  The force is the law at the inputs where v does not belong to r for three
+ * samples (v is not connected), where the caller says so, and where the point does not move at all, to the bit:
+ * something holds it, or its motion is given, and no other force is right there.  Off the drawn part and beyond the
+ * limit depth no force acts: what U jumps by at their edges is no work of the force, so the intervals across them are
+ * not counted in R. */
 #ifndef CC_COUPLING_H
 #define CC_COUPLING_H
 
@@ -41,6 +43,7 @@ typedef struct {
     double deepest;                      /* depth of a sample since the start, m */
     double off CC_IN(0, 1);              /* 1 if no force could act at the last sample */
     double literal CC_IN(0, 1);          /* given: 1 where the force has to be the law at the inputs */
+    double stands CC_IN(0, 2);           /* 2 while the point does not move at all under the force, 1 after that */
     double added[CC_LAGS];               /* J, by the forces that acted, for each lag, since the start */
     double started CC_IN(0, 1);          /* 1 after the first sample of the run */
     CcLawfulMotion lawful;               /* since a first contact began */
@@ -59,6 +62,7 @@ typedef struct {
 #define CC_PRESSED 0.25         /* of U: what stands for the work of others in compression */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_GIVEN 1e6       /* (omega H)^2 with a W that is given: above, a contact lasts 1/300 of a step */
+#define CC_STANDS_NOW 2.0       /* of c->stands; less, after that */
 #define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
@@ -168,6 +172,17 @@ CC_API void cc_coupling_put_elsewhere(CcCoupling *c)
     c->partner.jumped = 1.0;
 }
 
+/* 1 if the point stands still at r, v, at the same place as at the last sample to the bit, though a force acts. */
+CC_API int cc_stands_still(const CcPartner *p, const double r[3], const double v[3])
+{
+    if (p->begun == 0.0 || p->f[0][2] == 0.0)
+        return 0;
+    for (int i = 0; i < 3; i++)
+        if (v[i] != 0.0 || p->v[i] != 0.0 || r[i] != p->r[i])
+            return 0;
+    return 1;
+}
+
 /* Stiffness, N/m, of the spring that stores at the depth x what the law does; 0 if x is. */
 CC_API double cc_secant_stiffness(const CcPortLaw *law, double x)
 {
@@ -182,6 +197,8 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     CcPartner *p = &c->partner;
     CcObservation seen = cc_observe_interval(p, v);
     off = off || c->off != 0.0;
+    if (c->stands > 0.0) /* whoever moves it may take longer steps, and how long the first one was is not known */
+        p->jumped = 1.0, p->anchored = 0.0;
     if (!off && cc_is_put_elsewhere(p, r, v)) {
         cc_coupling_put_elsewhere(c);
         return seen.quiet;
@@ -387,8 +404,11 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
             p->a[i] -= pushed[i];
     }
     cc_coupling_units(p, law, at.x, at.w, H);
-    if (c->started == 0.0 && o->lag != CC_LAG_AUTO && at.x > CC_RESTS * H * cc_abs(at.w))
+    int begins = c->started == 0.0 && at.x > 0.0, unknown = o->lag == CC_LAG_AUTO;
+    int rests = begins && unknown && cc_largest(v) == 0.0;
+    if (begins && (unknown ? v[2] == 0.0 && !rests : at.x > CC_RESTS * H * cc_abs(at.w)))
         cc_coupling_balanced(c, law, r, v);
+    c->stands = rests || cc_stands_still(p, r, v) ? CC_STANDS_NOW : c->stands > 0.0 ? c->stands - 1.0 : 0.0;
     c->started = 1.0;
     __builtin_memcpy(at.W, p->W, sizeof at.W);
     if (cc_is_held_along_normal(p))
@@ -469,11 +489,14 @@ CC_API CcLoadedMass cc_coupling_load(const CcCoupling *c, const double r[3], con
 }
 
 /* Why the force is the law at the inputs. */
-enum { CC_COUPLED, CC_NOT_ITS_RATE, CC_LAW_PULLS, CC_TOO_FAR, CC_STEPS_REPEATED, CC_INPUTS_MOVE };
+enum { CC_COUPLED, CC_NOT_ITS_RATE, CC_LAW_PULLS, CC_TOO_FAR, CC_STEPS_REPEATED, CC_INPUTS_MOVE, CC_STANDS };
 
 CC_API int cc_coupling_holds(const CcCoupling *c)
 {
-    return cc_is_mismatched(&c->partner.rule) ? CC_NOT_ITS_RATE : c->literal != 0.0 ? CC_LAW_PULLS : CC_COUPLED;
+    return cc_is_mismatched(&c->partner.rule) ? CC_NOT_ITS_RATE
+           : c->literal != 0.0                ? CC_LAW_PULLS
+           : c->stands == CC_STANDS_NOW       ? CC_STANDS
+                                              : CC_COUPLED;
 }
 
 /* 1 if none can come to act in the interval where no force acts: steps 4 to 6 would find that and change nothing. */

@@ -251,10 +251,11 @@ CC_API int cc_better_lag(int now, const CcLagFits *fits, double least)
     int best = cc_least_lag(left), most = 0;
     for (int L = 1; L < CC_LAGS; L++)
         most = explained[L] > explained[most] ? L : most;
+    int shown = fits->friction_leads > 0.0 && explained[most] > least * least; /* also where nothing moves along N */
+    if (shown && explained[now] < CC_LAG_SURE * explained[most])
+        return most;
     if (!(fits->answer > least * least))
         return now;
-    if (fits->friction_leads > 0.0 && explained[now] < CC_LAG_SURE * explained[most])
-        return most;
     int sure = left[best] < CC_LAG_SURE * left[now] && left[now] > 1e-3 * fits->answer;
     return sure && explained[best] > explained[now] ? best : now;
 }
@@ -314,7 +315,10 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     for (int i = 0; i < 3; i++)
         change[i] = seen->y[i] - p->y[i];
     int clear = cc_exceeds_quiet_changes(&p->quiet_changes, cc_dot(change, change), seen->quiet);
-    int friction_leads = fits.friction_leads > 0.0 && fits.answer * p->H * p->H > seen->floor * seen->floor;
+    double shown = fits.answer; /* along the normal, or where nothing moves there */
+    for (int L = 0; L < CC_LAGS; L++)
+        shown = fits.explained[L] > shown ? fits.explained[L] : shown;
+    int friction_leads = fits.friction_leads > 0.0 && shown * p->H * p->H > seen->floor * seen->floor;
     if (seen->quiet) {
         if (!fixed)
             cc_lag_by_sides(&p->sides, now, now, seen->y[2], p->H, sample.u, 0.0, 1);

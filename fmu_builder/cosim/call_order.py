@@ -58,7 +58,7 @@ def call_orders(
             yield name, ORDER, float(order.literals[_ORDERS[lag]])
 
 
-def unanswered_notes(
+def unanswered(
     slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, float | str]], wiring: Wiring
 ) -> Iterator[str]:
     """Elements that look for the mass of bodies, where no body moves by their force: they find that after some steps,
@@ -69,10 +69,30 @@ def unanswered_notes(
         if mode is None or mode.causality != "parameter" or literal(mode, starts[name]) not in _LOOK_FOR_BODIES:
             continue
         if not _is_answered(name, slaves, targets):
-            yield (
-                f"{name}: no body moves by its force, and {MODE} = {literal(mode, starts[name])} looks for one, with "
-                f"other forces than those of the law in the first steps; {MODE} = hold gives the law at the inputs"
-            )
+            yield name
+
+
+def held_modes(
+    unanswered: Iterable[str],
+    slaves: Mapping[str, SlaveDescription],
+    starts: Mapping[str, Mapping[str, float | str]],
+) -> Iterator[tuple[str, str, float]]:
+    """The mode `hold` of those slaves whose mode is `auto` and not given by the scenario."""
+    for name in unanswered:
+        mode = slaves[name].variables[MODE]
+        if MODE not in starts[name] and literal(mode, {}) == "auto" and "hold" in mode.literals:
+            yield name, MODE, float(mode.literals["hold"])
+
+
+def unanswered_note(name: str, mode: SlaveVariable, starts: Mapping[str, float | str]) -> str:
+    """What a run says of a slave that no body answers."""
+    now = literal(mode, starts)
+    if now == "hold":
+        return f"{name}: no body moves by its force: {MODE} = hold, the law at the inputs"
+    return (
+        f"{name}: no body moves by its force, and {MODE} = {now} looks for one, with other forces than those of the "
+        f"law in the first steps; {MODE} = hold gives the law at the inputs"
+    )
 
 
 def _is_answered(element: str, slaves: Mapping[str, SlaveDescription], targets: Mapping[Node, list[Node]]) -> bool:

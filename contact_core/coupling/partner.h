@@ -443,7 +443,8 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
         p->anchored = 1.0;
     }
-    p->unanswered += most > 0.0;
+    int silent = excited && !(cc_dot(q, q) > floor * floor);
+    p->unanswered = silent ? CC_MOST_UNANSWERED + 1.0 : p->unanswered + (most > 0.0);
     if (p->known == 0.0 && p->unanswered > CC_MOST_UNANSWERED)
         cc_guess_admittance(p->W, 0.0);
 }

@@ -73,6 +73,21 @@ def test_a_point_that_is_pushed_in_and_stopped_shows_the_law_one_step_later(orde
     assert running["coupling.fallback[1]"] == 0
 
 
+@pytest.mark.parametrize(("order", "lag"), [(UNKNOWN, 1), (SEQUENTIAL, 0), (PARALLEL, 1)])
+def test_a_point_that_is_pushed_in_steadily_shows_the_law_after_two_samples(
+    order: int, lag: int, tmp_path: Path
+) -> None:
+    """C_F x (1 + d) in the middle of the interval on which the force will act, L + 1/2 steps after the sample; with
+    d = (1 - C_r^2) k_E / Delta = 0.6.  The first two forces look for what they move."""
+    running = Running(load_shipped("PointSurface", tmp_path), {"coupling.order": order})
+    speed = 0.1
+    for k in range(12):
+        running.set({"point.r[3]": -speed * k * H, "point.v[3]": -speed})
+        running.step(H)
+        if k >= 2:
+            assert running["point.f[3]"] == pytest.approx(1e5 * speed * (k + lag + 0.5) * H * 1.6, rel=1e-9), k
+
+
 RESTING = """connections = [["body.p", "floor.point"]]
 [experiment]
 stop = "{stop!r} s"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
@@ -78,15 +79,29 @@ def _in_processes(
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Processes started inside ignore Ctrl-C: the process that started them ends them in order."""
+    """Processes started inside ignore Ctrl-C: the process that started them ends them in order.  One that arrives here
+    meanwhile acts at the end; on Windows, which cannot hold it back, it is lost."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "win32":
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+        return
+    resource_tracker.ensure_running()  # it would let the signal through again as it starts
+    arrived: list[int] = []  # other threads of the libraries may take it meanwhile
+    before = signal.signal(signal.SIGINT, lambda number, _: arrived.append(number))
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which the processes inherit
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
         signal.signal(signal.SIGINT, before)
+        if arrived:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _end(workers: set[BaseProcess]) -> None:

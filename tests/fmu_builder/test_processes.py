@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
+import sys
 import time
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from fmu_builder import processes
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, ToolError
-from fmu_builder.processes import end_if_asked, in_processes
+from fmu_builder.processes import end_if_asked, in_processes, uninterrupted
 
 
 def double(x: int) -> int:
@@ -117,3 +119,16 @@ def test_an_error_of_another_process_keeps_its_problems(kind: type[FmuBuilderErr
     error = kind([Problem("Floor.toml: [start] C_F", "-1 N/m must be at least 0"), Problem("", "no place")])
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), copy.problems, str(copy)) == (kind, error.problems, str(error))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot hold an interrupt back")
+def test_an_interrupt_while_processes_are_started_acts_afterwards(interruptible: None) -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        with uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("inside")
+        time.sleep(10.0)
+        done.append("after")
+    assert done == ["inside"]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -59,16 +59,21 @@ def call_orders(
 
 
 def unanswered(
-    slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, float | str]], wiring: Wiring
+    slaves: Mapping[str, SlaveDescription],
+    starts: Mapping[str, Mapping[str, float | str]],
+    wiring: Wiring,
+    driven: Container[str],
 ) -> Iterator[str]:
     """Elements that look for the mass of bodies, where no body moves by their force: they find that after some steps,
-    and give other forces than those of the law until then."""
-    targets = _targets(wiring)
+    and give other forces than those of the law until then.
+
+    driven   slaves with an input that a drive gives: one without, and without connections, rests"""
+    targets, connected = _targets(wiring), {slave for slave, _ in wiring.sources}
     for name, description in slaves.items():
         mode = description.variables.get(MODE)
         if mode is None or mode.causality != "parameter" or literal(mode, starts[name]) not in _LOOK_FOR_BODIES:
             continue
-        if not _is_answered(name, slaves, targets):
+        if (name in driven or name in connected) and not _is_answered(name, slaves, targets):
             yield name
 
 
@@ -105,7 +110,8 @@ def _is_answered(element: str, slaves: Mapping[str, SlaveDescription], targets: 
                 return True
             slave = slaves[target]
             for name, variable in slave.variables.items():
-                moved = slave.states_behind.get(name, True) or variable.depends is None or taken in variable.depends
+                follows = slave.states_behind.get(name, True) or variable.depends is None or taken in variable.depends
+                moved = follows or not slave.ours  # others may have states that they do not show
                 if moved and (target, name) in targets and (target, name) not in seen:
                     seen.add((target, name))
                     nodes.append((target, name))

@@ -255,7 +255,7 @@ class Master:
         self.implicit: ImplicitRun | None = None
         # of slaves outside of groups that are solved for
         self.in_turn = "jacobi" if self.schedule.jacobi else "gauss_seidel"
-        self.unanswered = [*unanswered(self.descriptions, self.starts, self.wiring)]
+        self.unanswered = [*unanswered(self.descriptions, self.starts, self.wiring, {s.node[0] for s in self.signals})]
         for name, variable, value in held_modes(self.unanswered, self.descriptions, self.starts):
             self.starts[name][variable] = value
         for name, variable, value in call_orders(self.descriptions, self.starts, self.wiring, self.schedule):

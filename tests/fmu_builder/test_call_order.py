@@ -155,7 +155,7 @@ def test_the_element_takes_it_from_the_first_sample_on(tmp_path: Path, algorithm
 @pytest.mark.parametrize(
     ("connections", "slaves", "expected"),
     [
-        ("", SPRING % "", True),
+        ("", SPRING % "", False),  # it rests
         ('["drive.port", "spring.r"]', SPRING % "" + 'drive = "PrescribedTranslation"\n', True),
         ('["mass.p", "spring.r"]', SPRING % "" + 'mass = "SliderMass"\n', False),
         ("", SPRING % ', start = { "coupling.mode" = "hold" }', False),
@@ -180,9 +180,20 @@ def test_a_mode_that_is_given_is_kept_where_no_body_moves_by_a_force(tmp_path: P
     path = tmp_path / "driven.toml"
     for mode in ("auto", "predicted"):
         given = SPRING % f', start = {{ "coupling.mode" = "{mode}" }}'
-        path.write_text(f'[experiment]\nstop = "1 ms"\nstep = "1 ms"\n[slaves]\n{given}', encoding="utf-8")
+        times, drive = '[experiment]\nstop = "1 ms"\nstep = "1 ms"\n', '[drive]\n"spring.r.v" = "1[m/s]"\n'
+        path.write_text(f"{times}[slaves]\n{given}{drive}", encoding="utf-8")
         result = run(path)
         assert f"coupling.mode = {mode} looks for one" in " ".join(result.notes)
+
+
+def test_an_fmu_of_another_tool_that_takes_the_force_may_move_by_it(tmp_path: Path) -> None:
+    """It names neither states nor what its outputs depend on, as FMUs for co-simulation need not."""
+    foreign_fmu(tmp_path, "Body", [Var("F", 1, "input", start="0", unit="N"), Var("v", 2, "output", unit="m/s")])
+    path = tmp_path / "foreign.toml"
+    times = '[experiment]\nstop = "1 ms"\nstep = "1 ms"\n'
+    wires = 'connections = [["body.v", "spring.r.v"], ["spring.r.F", "body.F"]]\n'
+    path.write_text(f'{wires}{times}[slaves]\nbody = "Body.fmu"\n{SPRING % ""}', encoding="utf-8")
+    assert Master(load_scenario(path)).unanswered == []
 
 
 def test_a_contact_that_a_drive_moves_has_the_force_of_the_law(tmp_path: Path) -> None:

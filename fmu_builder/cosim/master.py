@@ -36,7 +36,7 @@ from fmu_builder.cosim.loop.operations import Access, Clock, Keep, Operation, St
 from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
 from fmu_builder.cosim.overrides import changed_scenario, named_as_given
 from fmu_builder.cosim.page_names import page_problems
-from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last_row_note
+from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last_row_note, with_outputs
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, drives_outside, start_values
 from fmu_builder.cosim.schedule import Schedule, schedule_of
@@ -53,7 +53,6 @@ from fmu_builder.model.scenario import (
     CheckedScenario,
     Experiment,
     SlaveEntry,
-    SystemOutput,
     parse_scenario,
 )
 from fmu_builder.model.start_values import law_problems
@@ -318,7 +317,7 @@ class Master:
         # inside a slave no force is held, and those with the group coupling report it themselves
         holding = {source for sources in self.wiring.sources.values() for source, _ in sources}
         mute = [name for name in holding if MODE not in self.descriptions[name].variables]
-        trace = _with_outputs(trace, self.scenario.outputs)
+        trace = with_outputs(trace, self.scenario.outputs)
         notes = [*self.notes(), *notes, *energy_gaining_contacts(contacts, mute), *energy_notes(energies)]
         result = Result(trace, contacts, tuple(notes), log, bonds, groups, energies)
         if interrupted:
@@ -443,17 +442,6 @@ class Master:
             "numpy": installed_version("numpy"),
             "python": platform.python_version(),
         }
-
-
-def _with_outputs(trace: Trace, outputs: Mapping[str, SystemOutput]) -> Trace:
-    """The trace with the outputs of the system whose sources it holds."""
-    return trace.with_signals(
-        {
-            name: (one.unit, one.change.factor * trace[one.source] + one.change.offset)
-            for name, one in outputs.items()
-            if one.source in trace
-        }
-    )
 
 
 # ---- the system, for what shows it or writes it --------------------------------------------------------------------

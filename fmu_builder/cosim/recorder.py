@@ -18,7 +18,7 @@ from fmu_builder.cosim.slave import Slave
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
-from fmu_builder.model.scenario import CheckedScenario
+from fmu_builder.model.scenario import CheckedScenario, SystemOutput
 from fmu_builder.units import Unit, parse_unit
 
 
@@ -147,3 +147,14 @@ def unit_of_signal(text: str) -> Unit:
         return parse_unit(text)
     except InputError:
         return parse_unit("1")
+
+
+def with_outputs(trace: Trace, outputs: Mapping[str, SystemOutput]) -> Trace:
+    """The trace with the outputs of the system whose sources it holds."""
+    return trace.with_signals(
+        {
+            name: (one.unit, one.change.factor * trace[one.source] + one.change.offset)
+            for name, one in outputs.items()
+            if one.source in trace
+        }
+    )

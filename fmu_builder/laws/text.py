@@ -28,6 +28,7 @@ from fmu_builder.laws.tree import (
     parse_declarations,
     parse_value,
     with_arguments,
+    with_pi,
 )
 from fmu_builder.units import Unit
 
@@ -45,6 +46,8 @@ def parse_laws(source: Source, known: Laws, problems: list[Problem]) -> Laws:
     """As read_laws; adds to the problems and returns what can be named.  Uses of faulty definitions are not checked."""
     unread: set[str] = set()
     written = parse_declarations(source, problems, unread)
+    names = {*known.scalars, *known.functions, *known.faulty, *unread, *(one.name for one in written)}
+    written = [_with_pi(one, names) for one in written]
     first: dict[str, ScalarText | FunctionText] = {}
     for one in written:
         first.setdefault(one.name, one)
@@ -71,6 +74,13 @@ def parse_laws(source: Source, known: Laws, problems: list[Problem]) -> Laws:
             faulty.add(one.name)
         undefined.pop(one.name, None)
     return Laws(scalars, functions, frozenset(faulty))
+
+
+def _with_pi(one: ScalarText | FunctionText, names: set[str]) -> ScalarText | FunctionText:
+    """The definition with its number in place of `pi`, unless that is one of the names or a parameter."""
+    if isinstance(one, ScalarText):
+        return replace(one, value=with_pi(one.value, names))
+    return replace(one, body=with_pi(one.body, names.union(parameter.name for parameter in one.parameters)))
 
 
 def _line(source: Source, place: Place) -> int:
@@ -127,6 +137,7 @@ def read_value(
         dimension = None
         body = parse_value(source, problems)
         if body is not None:
+            body = with_pi(body, {*laws.scalars, *laws.functions, *laws.faulty, *arguments})
             checker = Checker(source, laws.scalars, laws.functions, problems, bare=True)
             dimension = checker.check(body, {name: dimension_of(u) for name, u in parameters})
             _check_result(dimension, unit, where, "the expression", problems)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Set
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -203,6 +203,19 @@ def with_arguments(node: Expression, names: Set[str]) -> Expression:
         return Argument(one.place, one.name) if isinstance(one, Name) and one.name in names else None
 
     return substituted(node, argument)
+
+
+def with_pi(node: Expression, own: Container[str]) -> Expression:
+    """The expression with its number in place of `pi`, unless that is a name of the user's own."""
+
+    def number(one: Node) -> Node | None:
+        return _pi(one.place) if isinstance(one, Name) and one.name == "pi" else None
+
+    return node if "pi" in own else substituted(node, number)
+
+
+def _pi(place: Place) -> Number:
+    return Number(place, math.pi, parse_unit("1"))
 
 
 @dataclass(frozen=True)
@@ -410,7 +423,7 @@ class _TreeMaker(Transformer[Token, object]):
         return Argument(_at(argument), argument[1:].strip())
 
     def name(self, name: Token) -> Expression:
-        return Number(_at(name), math.pi, parse_unit("1")) if name == "PI" else Name(_at(name), str(name))
+        return _pi(_at(name)) if name == "PI" else Name(_at(name), str(name))
 
     def call(self, name: Token, *arguments: Expression) -> Call:
         return Call(_at(name), str(name), arguments)

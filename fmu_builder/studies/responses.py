@@ -19,7 +19,7 @@ from fmu_builder.laws.check import Checker
 from fmu_builder.laws.definitions import LawFunction, Laws, names_in
 from fmu_builder.laws.dimensions import Dimension, dimension_of, si_name
 from fmu_builder.laws.numeric import evaluate
-from fmu_builder.laws.tree import Argument, Source, parse_value, walk, with_arguments
+from fmu_builder.laws.tree import Argument, Source, parse_value, walk, with_arguments, with_pi
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.format import EVENT_TAKES, CheckedStudy, Response
 from fmu_builder.units import parse_unit
@@ -249,6 +249,7 @@ def _expression(
     body = parse_value(source, problems)
     if body is None:
         raise InputError(problems)
+    body = with_pi(body, {*known, *study.responses, *faulty})
     units = {one: unit_of_signal(unit) for one, unit in known.items() if re.fullmatch(r"[A-Za-z_]\w*", one)}
     used = {node.name for node in walk(body) if isinstance(node, Argument)} | {*names_in(body)}
     if used & faulty:

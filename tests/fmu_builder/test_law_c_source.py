@@ -47,7 +47,7 @@ function saturated(h[m]) = k*h0*tanh(#h/h0) - k*#h*h0/step;
 function bounded(h[m]) = min(k*#h, twice*h0) + abs(3*step - 3*#h)*k/7;
 function product(h[m]) = k*#h*exp(-#h/h0);
 function powers(x[]) = #x^0.5 + #x^1.5 + #x^2.5 + #x^3.5 + #x^2 + #x^3 + #x^4 + #x^-1 + #x^5 + pow(#x, 0.3);
-function every(x[]) = sin(#x) + cos(#x)*tan(#x/2) + asin(#x/9) - acos(#x/8) + atan(#x) + atan2(#x, 2) + exp(-#x)
+function every(x[]) = sin(pi*#x) + cos(#x)*tan(#x/2) + asin(#x/9) - acos(#x/8) + atan(#x) + atan2(#x, 2) + exp(-#x)
     + log(#x) + tanh(#x) + abs(#x - 1) + sign(#x - 2) + min(#x, 3) - max(#x, 2.5);
 function chain(x[]) = #x < 1 && !(#x <= 0.5) || #x == 4 -> 10, #x >= 2 -> 20*#x, #x != 1.5 -> 30, -1;
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,7 @@ def test_a_changed_scalar_changes_the_law_and_the_scalars_that_follow_it() -> No
         ("1/2", 0.5),
         ("10[mm]/1[cm]", 1.0),
         ("90[deg] - PI/2", 0.0),
+        ("90[deg] - pi/2", 0.0),
         ("1e3[] + 1.[-]", 1001.0),
         ("min(1, max(-2, -3)) + abs(-4) + sign(-5) + sign(0)", 1.0),
         ("1 > 2 -> 10, 2 >= 2 -> 20, 30", 20.0),
@@ -195,6 +197,24 @@ def test_a_slot_may_leave_out_the_mark_of_its_arguments_unless_a_scalar_has_the_
     laws = laws_of("scalar v = 3;")
     assert evaluate(law("#v + v", laws, v="1"), laws, {"v": 10.0}).value == 13.0
     assert evaluate(law("#v + v", v="1"), Laws(), {"v": 10.0}).value == 20.0
+
+
+def test_pi_is_the_number_unless_a_definition_or_an_argument_has_the_name() -> None:
+    wave = laws_of("function wave(t[s]) = sin(2*pi*200[Hz]*#t); scalar turn = 2*pi;")
+    assert evaluate(law("wave(x*1[s])", wave), wave, {"x": 1 / 800}).value == 1.0
+    assert scalar_values(wave) == {"turn": 2.0 * math.pi}
+    assert evaluate(law("sin(2*pi*x)"), Laws(), {"x": 0.0}, by="x").slope == 2.0 * math.pi
+    sine = law("sin(pi*x)")
+    slope = replace(sine, body=derivative(next(sine.expressions()), "x", "F"))
+    assert evaluate(slope, Laws(), {"x": 1.0}).value == -math.pi
+    own = laws_of("scalar pi = 3; function f(x[]) = pi*#x;")
+    assert evaluate(law("f(x) + pi", own), own, {"x": 10.0}).value == 33.0
+    assert evaluate(law("f(x) + pi", own), own, {"x": 10.0}, scalars={"pi": 4.0}).value == 44.0
+    assert evaluate(law("pi + #pi", pi="1"), Laws(), {"pi": 2.0}).value == 4.0
+    (told,) = faults(lambda: laws_of("function f(pi[]) = pi;"))
+    assert "'pi' is a parameter of f: write #pi" in told
+    (told,) = faults(lambda: laws_of("scalar a = pi;\nscalar pi = 3;"))
+    assert "'pi' is used before its definition in line 6" in told
 
 
 def test_powers_of_dimensions_are_exact_fractions() -> None:

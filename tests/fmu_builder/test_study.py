@@ -118,6 +118,11 @@ def test_rows_are_the_runs_that_run_gives_to_the_bit(here: Callable[[str], Study
     assert units == {"h": b"m", "impact": b"m/s", "ratio": b"1", "lift": b"1"}
 
 
+def test_an_expression_of_responses_knows_pi(here: Callable[[str], StudyResult]) -> None:
+    rows = here(f'{BOUNCE.partition("[responses]")[0]}[responses]\nturn = "2*pi*h"\n').table().to_pylist()
+    assert [row["turn"] / row["h"] for row in rows] == pytest.approx([2.0 * np.pi] * 6, rel=1e-15)
+
+
 def test_a_study_goes_on_and_repeats_nothing(
     here: Callable[[str], StudyResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:

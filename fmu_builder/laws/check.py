@@ -125,7 +125,7 @@ class Checker:
         if node.name in self.parameters:
             return self.parameters[node.name]
         if self.parameters:
-            near = did_you_mean(node.name, self.parameters)
+            near = self._near(f"#{node.name}", self._marked())
             whose = f"{self.inside} has" if self.inside else "there is"
             self.fault(node.place, f"#{node.name}: {whose} no parameter of this name{near}")
         else:
@@ -144,8 +144,7 @@ class Checker:
         elif node.name in self.parameters:
             self.fault(node.place, f"'{node.name}' is a parameter of {self.inside}: write #{node.name}")
         else:
-            parameters = (f"#{name}" for name in self.parameters)
-            self._unknown(node.place, node.name, [*self.scalars, *parameters, *self.functions])
+            self._unknown(node.place, node.name, [*self.scalars, *self._marked(), *self.functions])
         return None
 
     def _unknown(self, place: Place, name: str, known: Sequence[str]) -> None:
@@ -153,7 +152,14 @@ class Checker:
             line = f" in line {self.later[name]}" if self.later[name] else ""
             self.fault(place, f"'{name}' is used before its definition{line}: move the definition up")
         else:
-            self.fault(place, f"'{name}' is unknown{did_you_mean(name, known)}")
+            self.fault(place, f"'{name}' is unknown{self._near(name, known)}")
+
+    def _marked(self) -> list[str]:
+        return [f"#{name}" for name in self.parameters]
+
+    def _near(self, name: str, known: Sequence[str]) -> str:
+        is_time = name.lstrip("#").casefold() in ("t", "time") and "t" in self.parameters
+        return "; did you mean '#t'?" if is_time else did_you_mean(name, known)
 
     def _binary(self, node: Binary) -> Dimension | None:
         if node.operator == "^":

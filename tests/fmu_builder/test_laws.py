@@ -217,6 +217,12 @@ def test_pi_is_the_number_unless_a_definition_or_an_argument_has_the_name() -> N
     assert "'pi' is used before its definition in line 6" in told
 
 
+@pytest.mark.parametrize("written", ["time", "#time", "Time", "#T"])
+def test_the_time_of_a_drive_is_named_as_it_is_written(written: str) -> None:
+    told, *_ = faults(lambda: law(f"sin(2*pi*200[Hz]*{written})", t="s"))
+    assert "did you mean '#t'?" in told.splitlines()[0]
+
+
 def test_powers_of_dimensions_are_exact_fractions() -> None:
     hertz = "scalar K = 1e9[N/m]/sqrt(1[m]); function F(h[m]) = K*#h^1.5; function root(h[m]) = sqrt(#h)^(2/3);"
     laws = laws_of(hertz)

@@ -136,6 +136,11 @@ class ConnectionPower:
         )
 
     def notes(self) -> Iterator[str]:
+        if not self._connections:
+            yield (
+                "power = true has no effect: no port of a body is connected to a port of an element; connect ports, "
+                "or remove it"
+            )
         for name, motion in self._moved.items():
             yield (
                 f"{name}: the energy that the coupling makes here is not counted, since {motion} is driven, and the "

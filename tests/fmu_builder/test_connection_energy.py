@@ -290,3 +290,14 @@ def test_without_the_key_nothing_is_recorded_and_implicit_refuses_it(tmp_path: P
     path.write_text(text.replace("gauss_seidel", "implicit"), encoding="utf-8")
     with pytest.raises(InputError, match=r"\[experiment\] power: is of jacobi and gauss_seidel"):
         run(path)
+
+
+def test_power_without_a_connection_of_ports_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "alone.toml"
+    text = "[experiment]\nstop = 0.002\nstep = 1e-3\npower = true\n[slaves]\nbody = { recipe = 'PointMass' }\n"
+    path.write_text(text, encoding="utf-8")
+    done = run(path)
+    (note,) = [note for note in done.notes if "power" in note]
+    assert note.startswith("power = true has no effect: no port of a body is connected to a port of an element")
+    assert not done.energies and not any("~" in name for name in done.trace.names)
+    assert not [note for note in run(path, power=False).notes if "power" in note]

@@ -29,7 +29,9 @@ class Problem:
 
 
 class FmuBuilderError(Exception):
-    """Base of all errors of this package.  `problems` lists every fault found; `exit_code` is the command's."""
+    """Base of all errors of this package.  `problems` lists every fault found; `exit_code` is the command's.
+
+    notes   remarks on the run that it ended; a traceback shows them too"""
 
     exit_code = 3
 
@@ -41,9 +43,17 @@ class FmuBuilderError(Exception):
         self.problems: tuple[Problem, ...] = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
-    def __reduce__(self) -> tuple[type[FmuBuilderError], tuple[tuple[Problem, ...]]]:
-        """Errors of other processes keep their problems."""
-        return type(self), (self.problems,)
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(getattr(self, "__notes__", ()))
+
+    def add_notes(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            self.add_note(note)
+
+    def __reduce__(self) -> tuple[type[FmuBuilderError], tuple[tuple[Problem, ...]], dict[str, list[str]]]:
+        """Errors of other processes keep their problems and notes."""
+        return type(self), (self.problems,), {"__notes__": [*self.notes]}
 
 
 class InputError(FmuBuilderError):
@@ -65,7 +75,9 @@ def raise_all(errors: Iterable[FmuBuilderError]) -> None:
     found = list(errors)
     if found:
         worst = max(found, key=lambda error: error.exit_code)
-        raise type(worst)([problem for error in found for problem in error.problems])
+        whole = type(worst)([problem for error in found for problem in error.problems])
+        whole.add_notes(dict.fromkeys(note for error in found for note in error.notes))
+        raise whole
 
 
 @contextmanager

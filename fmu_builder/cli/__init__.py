@@ -2,7 +2,7 @@
 
 Exit codes: 0 good, 1 a comparison or check failed, 2 bad input, 3 the tool chain or an FMU failed, 130 interrupted.
 Results go to stdout, progress, notes and errors to stderr; with --json stdout holds JSON and nothing else, and errors
-are {"errors": [{"where", "what"}], "exit_code"} at the end of stderr.
+are {"errors": [{"where", "what"}], "notes", "exit_code"} at the end of stderr.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import asdict
 import typer
 
 from fmu_builder.cli.commands import app
-from fmu_builder.cli.printing import print_fault
+from fmu_builder.cli.printing import print_fault, print_notes
 from fmu_builder.errors import FmuBuilderError, InputError, Problem
 
 __all__ = ["app", "main"]
@@ -57,8 +57,10 @@ def main() -> None:
     except FmuBuilderError as error:
         if "--json" in sys.argv[1:]:
             problems = [asdict(problem) for problem in error.problems]
-            print(json.dumps({"errors": problems, "exit_code": error.exit_code}, indent=2), file=sys.stderr)
+            told = {"errors": problems, "notes": error.notes, "exit_code": error.exit_code}
+            print(json.dumps(told, indent=2), file=sys.stderr)
         else:
+            print_notes(error.notes)
             for problem in error.problems:
                 print_fault(f"error: {problem}")
         sys.exit(error.exit_code)

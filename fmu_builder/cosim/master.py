@@ -43,7 +43,7 @@ from fmu_builder.cosim.schedule import Schedule, schedule_of
 from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.ssp.reading import read_ssp
 from fmu_builder.cosim.trace import Trace
-from fmu_builder.errors import InputError, Problem, ToolError, collected
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, collected
 from fmu_builder.export.fmu import host_fmu, host_fmu_with_warnings
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.documents import Document, as_file
@@ -270,6 +270,9 @@ class Master:
                 return self._run_once(progress)
             except DiscardedStepError as error:
                 self.parted[error.slave] = None
+            except FmuBuilderError as error:  # which a note may explain
+                error.add_notes(self.notes())
+                raise
 
     def initialization(self) -> Initialization:
         return Initialization(self.scenario, self.descriptions, self.starts, self.signals, self.wiring)

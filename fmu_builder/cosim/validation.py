@@ -205,7 +205,7 @@ def run_case(name: str, path: Path) -> CaseResult:
 
 
 def _failed(name: str, error: FmuBuilderError, seconds: float) -> CaseResult:
-    return CaseResult(name, "", "", None, None, None, None, (), seconds, error)
+    return CaseResult(name, "", "", None, None, None, None, error.notes, seconds, error)
 
 
 def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:

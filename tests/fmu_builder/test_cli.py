@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pickle
 import re
 import resource
 import signal
@@ -1298,3 +1299,21 @@ def test_errors_of_arguments_are_json_where_results_are(
     told = json.loads(said.err)
     (entry,) = told["errors"]
     assert told["exit_code"] == 2 and entry["where"] == where and entry["what"].startswith(what)
+
+
+def test_the_notes_of_a_run_that_ends_in_an_error_stand_before_it(command: Command, tmp_path: Path) -> None:
+    foreign_fmu(tmp_path, "Stuck", BODY)
+    text = "experiment = { stop = 0.01, step = 0.001 }\n[slaves]\n"
+    text += 'body = { recipe = "Stuck.fmu", start = { k = -1 } }\nfloor = { recipe = "PointSurface" }\n'
+    (tmp_path / "stuck.toml").write_text(text, encoding="utf-8")
+    said = command("run", "stuck.toml")
+    *notes, error = said.err.splitlines()
+    assert said.code == 3 and error.startswith("error: body: fmi2ExitInitializationMode answered fmi2Error")
+    assert notes and all(note.startswith("note: ") for note in notes) and len({*notes}) == len(notes)
+    assert any(note.startswith("note: floor.point") and "not connected" in note for note in notes)
+    told = command("run", "stuck.toml", "--json")
+    assert [f"note: {note}" for note in json.loads(told.err)["notes"]] == notes
+    with pytest.raises(SlaveError) as caught:
+        fmu_builder.run("stuck.toml")
+    assert [f"note: {note}" for note in caught.value.notes] == notes
+    assert pickle.loads(pickle.dumps(caught.value)).notes == caught.value.notes

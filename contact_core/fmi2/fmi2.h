@@ -225,14 +225,21 @@ CC_RARE void cc_remember_sides(Instance *instance)
         s[i] = s[i] > 0.0 ? 1.0 : -1.0;
 }
 
-/* solver.tolerance follows the tolerance of the experiment, within its range; a value that was set stays. */
+/* solver.tolerance follows the tolerance of the experiment, within its range, which the log says; a value that was set
+ * stays. */
 CC_RARE void cc_set_tolerance(Instance *instance, double tolerance)
 {
 #if CC_STATES
     double *set = &instance->now.element.solver.tolerance;
     size_t reference = (size_t)(set - cc_block(instance));
-    if (tolerance > 0.0 && *set == cc_start(reference))
-        *set = cc_clamp(tolerance, cc_variable(reference)->min, cc_variable(reference)->max);
+    if (tolerance > 0.0 && *set == cc_start(reference)) {
+        double low = cc_variable(reference)->min, high = cc_variable(reference)->max;
+        *set = cc_clamp(tolerance, low, high);
+        if (*set != tolerance)
+            cc_report(instance, CC_WARNING, "logStatusWarning",
+                      CC_CALLED(SetupExperiment) ": tolerance = %g is outside of %g to %g, the range of "
+                      "solver.tolerance, which becomes %g", tolerance, low, high, *set);
+    }
 #endif
     (void)instance, (void)tolerance;
 }

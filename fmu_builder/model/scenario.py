@@ -125,7 +125,8 @@ class Experiment(TableModel):
         default=None,
         gt=0,
         lt=1,
-        description="relative error that the slaves are asked for; those of this project take 1e-13 to 0.01",
+        description="relative error that the slaves are asked for; those of this project take 1e-13 to 0.01, "
+        "beyond it the nearer end, with a warning",
     )
     coupling_tolerance: Number | None = Field(
         default=None,

@@ -324,6 +324,22 @@ def test_a_tolerance_of_zero_is_none_and_the_log_names_it(fmu: Path) -> None:
         slave.close()
 
 
+@pytest.mark.parametrize(("asked", "taken", "told"), [(0.5, 0.01, "0.5"), (1e-15, 1e-13, "1e-15"), (0.01, 0.01, "")])
+def test_a_tolerance_beyond_the_range_is_its_end_and_the_log_says_so(
+    fmu: Path, asked: float, taken: float, told: str
+) -> None:
+    description = read_slave(fmu)
+    slave = Slave("slave", description)
+    try:
+        assert slave.dll.fmi2SetupExperiment(slave.component, 1, asked, 0.0, 0, 0.0) == OK
+        what = f"tolerance = {told} is outside of 1e-13 to 0.01, the range of solver.tolerance, which becomes {taken:g}"
+        assert [one.text for one in slave.log] == ([f"fmi2SetupExperiment: {what}"] if told else [])
+        slave.call("fmi2EnterInitializationMode")
+        assert slave.get(description.variables["solver.tolerance"]) == taken
+    finally:
+        slave.close()
+
+
 def test_calls_with_wrong_arguments_are_errors(fmu: Path) -> None:
     with Running(fmu) as running:
         dll, c = running.slave.dll, running.slave.component

@@ -49,6 +49,11 @@ def is_file(path: Path) -> bool:
     return path.absolute() in _TEXTS.get() or path.is_file()
 
 
+def is_text(path: Path) -> bool:
+    """Whether a text is read in the place of the file, so that no user sees its lines."""
+    return path.absolute() in _TEXTS.get()
+
+
 def read_bytes(path: Path) -> bytes:
     """What a file holds, or the text in its place."""
     text = _TEXTS.get().get(path.absolute())

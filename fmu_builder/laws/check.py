@@ -58,7 +58,7 @@ class Checker:
     """Finds the dimension of expressions, and every fault on the way.
 
     scalars, functions   what is defined so far
-    later                names that are defined further down -> the line
+    later                names that are defined further down -> where, "line 7"
     bare                 whether `name` may stand for `#name`"""
 
     def __init__(
@@ -67,7 +67,7 @@ class Checker:
         scalars: Mapping[str, Scalar],
         functions: Mapping[str, LawFunction],
         problems: list[Problem],
-        later: Mapping[str, int] | None = None,
+        later: Mapping[str, str] | None = None,
         bare: bool = False,
     ) -> None:
         self.source, self.scalars, self.functions, self.problems = source, scalars, functions, problems
@@ -149,7 +149,7 @@ class Checker:
 
     def _unknown(self, place: Place, name: str, known: Sequence[str]) -> None:
         if name in self.later:
-            line = f" in line {self.later[name]}" if self.later[name] else ""
+            line = f" in {self.later[name]}" if self.later[name] else ""
             self.fault(place, f"'{name}' is used before its definition{line}: move the definition up")
         else:
             self.fault(place, f"'{name}' is unknown{self._near(name, known)}")

@@ -52,7 +52,7 @@ def parse_laws(source: Source, known: Laws, problems: list[Problem]) -> Laws:
     for one in written:
         first.setdefault(one.name, one)
     scalars, functions = dict(known.scalars), dict(known.functions)
-    undefined = {name: _line(source, one.place) for name, one in first.items()}
+    undefined = {name: source.line(one.place) for name, one in first.items()}
     checker = Checker(source, scalars, functions, problems, undefined)
     faulty = {*known.faulty, *unread}
     for one in written:
@@ -83,10 +83,6 @@ def _with_pi(one: ScalarText | FunctionText, names: set[str]) -> ScalarText | Fu
     return replace(one, body=with_pi(one.body, names.union(parameter.name for parameter in one.parameters)))
 
 
-def _line(source: Source, place: Place) -> int:
-    return source.first_line + place.line - 1 if source.first_line else 0
-
-
 def _name_fault(
     one: ScalarText | FunctionText, first: Mapping[str, ScalarText | FunctionText], known: Laws, source: Source
 ) -> str | None:
@@ -97,8 +93,8 @@ def _name_fault(
     if isinstance(one, ScalarText) and one.name in C_KEYWORDS:
         return f"'{one.name}' is a word of C or FMI; choose another name for this scalar"
     if first[one.name] is not one:
-        line = _line(source, first[one.name].place)
-        return f"'{one.name}' is defined twice" + (f", first in line {line}" if line else "")
+        line = source.line(first[one.name].place)
+        return f"'{one.name}' is defined twice" + (f", first in {line}" if line else "")
     if one.name in known.scalars or one.name in known.functions:
         return f"'{one.name}' is defined already; choose another name"
     return None

@@ -221,20 +221,26 @@ def _pi(place: Place) -> Number:
 @dataclass(frozen=True)
 class Source:
     """A text with laws.   `where`: file and key for messages.   `first_line`: line of the file that holds its first
-    line, 0 for a text of one line that needs no number."""
+    line, 0 if no line of a file does as it stands."""
 
     text: str
     where: str
     first_line: int = 0
+
+    def line(self, place: Place) -> str:
+        """`line 7` of the file, `line 2 of the text`, or nothing of a text of one line that is in no file."""
+        if self.first_line:
+            return f"line {self.first_line + place.line - 1}"
+        return f"line {place.line} of the text" if "\n" in self.text else ""
 
     def problem(self, place: Place, what: str) -> Problem:
         """The fault with its line, and below it the text with a caret."""
         lines = self.text.splitlines() or [""]
         shown = lines[min(place.line, len(lines)) - 1].replace("\t", " ")
         begin = max(place.column - 1 - 60, 0)
-        line = f", line {self.first_line + place.line - 1}" if self.first_line else ""
+        where = ", ".join(filter(None, (self.where, self.line(place))))
         caret = " " * (place.column - 1 - begin) + "^"
-        return Problem(f"{self.where}{line}", f"{what}\n    {shown[begin : begin + 110]}\n    {caret}")
+        return Problem(where, f"{what}\n    {shown[begin : begin + 110]}\n    {caret}")
 
 
 class _FaultyLawError(Exception):

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, behind_number, collected, did_you_mean, listed
-from fmu_builder.files import read_text
+from fmu_builder.files import is_text, read_text
 from fmu_builder.laws.c_source import LawInSlot
 from fmu_builder.laws.check import RESERVED
 from fmu_builder.laws.definitions import LawFunction, Laws, Scalar
@@ -201,10 +201,10 @@ class _Reader:
         )
 
     def _line_of(self, text: str) -> int:
-        """The line of the recipe in which the text begins, 1 if escapes hide it."""
-        raw = read_text(self.path)
+        """The line of the recipe in which the text begins, 0 if escapes hide it or the recipe is no file."""
+        raw = "" if is_text(self.path) else read_text(self.path)
         begin = raw.find(text) if text.strip() else -1
-        return raw[:begin].count("\n") + 1 if begin >= 0 else 1
+        return raw[:begin].count("\n") + 1 if begin >= 0 else 0
 
     def _table(self, key: str, entry: Mapping[str, object]) -> LawTable | None:
         with collected(self.problems):

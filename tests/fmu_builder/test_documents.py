@@ -197,6 +197,23 @@ def test_all_faults_of_documents_are_those_of_files() -> None:
         run(DROP, start={"flor.C_r": 1})
 
 
+def test_a_fault_of_a_law_has_the_line_of_a_file_only_where_there_is_one(tmp_path: Path) -> None:
+    """The file of a document is seen by nobody, and escapes hide the lines of a text in a file."""
+    of = {"element": "point_surface", "surface": {"kind": "plane"}}
+
+    def told(source: Recipe | Path) -> list[str]:
+        with pytest.raises(InputError) as caught:
+            fmu_builder.build(source)
+        return [problem.where for problem in caught.value.problems]
+
+    one, two = {"text": "scalar a = b;"}, {"text": "scalar a = 1;\nscalar c = b;\n"}
+    assert told(Recipe(name="Pad", functions=one, **of)) == ["Pad.toml: [functions] text"]
+    assert told(Recipe(name="Pad", functions=two, **of)) == ["Pad.toml: [functions] text, line 2 of the text"]
+    for functions, line in ((one, "line 4"), (two, "line 2 of the text")):
+        path = Recipe(name="Pad", functions=functions, **of).save(tmp_path)
+        assert told(path) == [f"{path}: [functions] text, {line}"]
+
+
 def test_the_file_of_a_part_replaces_no_other_file_and_none_is_written_alone() -> None:
     whole = Scenario(slaves={"body": Recipe(element="point_mass")}, experiment={"stop": 1, "step": 0.1})
     Path("body.toml").write_text('element = "point_mass"\nstart = { m = 7 }\n')

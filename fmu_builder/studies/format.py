@@ -16,12 +16,13 @@ system = "drop.toml"                          # a scenario, a recipe, an .fmu or
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from fmu_builder.errors import InputError, Problem, none_of
+from fmu_builder.errors import InputError, Problem, none_of, shown_value
 from fmu_builder.model.documents import AsModel, Assembly, Document, Recipe, Scenario
 from fmu_builder.model.scenario import Scalar
 from fmu_builder.model.table_model import Count, Quantity, TableModel, Whole, rule
@@ -88,7 +89,7 @@ class Plan(TableModel):
         "Sobol indices with totals need them",
     )
     runs: Count | None = Field(default=None, description="of random, latin_hypercube, sobol and saltelli")
-    seed: Whole = Field(default=1, ge=0, description="of random numbers")
+    seed: Whole = Field(default=1, ge=0, description="of the random numbers of these")
     file: str | None = Field(
         default=None, description="of `list`: CSV with a column for each factor, SI or a unit in the name: `z [mm]`"
     )
@@ -96,10 +97,16 @@ class Plan(TableModel):
     @model_validator(mode="after")
     def _fits(self) -> Plan:
         drawn = self.kind in ("random", "latin_hypercube", "sobol", "saltelli")
+        faults = []
         if drawn != (self.runs is not None):
-            raise rule(f"{self.kind} needs runs" if drawn else f"the number of runs of {self.kind} follows: remove it")
+            follows = f"the number of runs of {self.kind} follows: remove it"
+            faults.append(f"{self.kind} needs runs" if drawn else follows)
+        if not drawn and "seed" in self.model_fields_set:
+            faults.append(f"{self.kind} draws no random numbers: remove seed")
         if (self.kind == "list") != (self.file is not None):
-            raise rule("list needs file" if self.kind == "list" else f"{self.kind} reads no file: remove it")
+            faults.append("list needs file" if self.kind == "list" else f"{self.kind} reads no file: remove it")
+        if faults:
+            raise rule("; ".join(faults))
         return self
 
 
@@ -228,7 +235,18 @@ def parse_study(path: Path) -> tuple[CheckedStudy, list[Problem]]:
         named = {name for one in (factors, responses) if isinstance(one, dict) for name in one}
         unread = named.difference(checked.factors, checked.responses)
         checked = checked.model_copy(update={"unread": frozenset(unread)})
-    return checked, problems
+        if "plan" in tables and "plan" not in sound:  # which of them it uses is not known
+            return checked, problems
+    return checked, [*problems, *_unused_bases(checked)]
+
+
+def _unused_bases(study: CheckedStudy) -> Iterator[Problem]:
+    kind = study.plan.kind
+    for name, factor in study.factors.items():
+        if factor.base is not None and kind != "one_at_a_time":
+            what = f"{shown_value(factor.base)}: is of one_at_a_time, and the plan is {kind}"
+            where = f"{study.path}: [factors] {name} base"
+            yield Problem(where, f"{what}: remove it, or choose kind = 'one_at_a_time'")
 
 
 def _plain(problem: Problem) -> Problem:

@@ -367,6 +367,7 @@ experiment = { stop = "40 ms", step = "50 us" }
 body = { recipe = "PointMass" }
 floor = { recipe = "PointSurface" }
 """
+BY_ONE = 'kind = "one_at_a_time"'
 OF_DROP = """system = "drop.toml"
 [factors]
 "body.m" = { low = 1, high = 2, base = 1.5 }
@@ -408,7 +409,7 @@ def test_what_decides_on_results_makes_another_study(
 ) -> None:
     texts = {
         "drop.toml": DROP,
-        "study.toml": OF_DROP.replace('kind = "one_at_a_time"', LIST) if kind == "list" else OF_DROP,
+        "study.toml": OF_DROP.replace(BY_ONE, LIST).replace(", base = 1.5", "") if kind == "list" else OF_DROP,
         "runs.csv": "body.m\n" + "1.5\n" * 1500 + "1.75\n",
     }
 
@@ -453,6 +454,15 @@ FAULTS = {
     ),
     "1.0]": ("1.0, 1.0]", "h values: 1.0 stands twice"),
     "count = 3 }": ("count = 3, base = 77 }", "base: 77 is outside 0.4 .. 0.8"),
+    ", count = 3 }": (
+        ", count = 3, base = 0.5 }",
+        "[factors] restitution base: 0.5: is of one_at_a_time, and the plan is grid: remove it, or choose kind",
+    ),
+    "[responses]\ntop": ("[plan]\nseed = 3\n[responses]\ntop", "grid draws no random numbers: remove seed"),
+    "[responses]\ntop =": (
+        "[plan]\nkind = 'one_at_a_time'\nseed = 3\nruns = 5\n[responses]\ntop =",
+        "the number of runs of one_at_a_time follows: remove it; one_at_a_time draws no random numbers: remove seed",
+    ),
 }
 
 

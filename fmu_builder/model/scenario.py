@@ -403,43 +403,58 @@ def time_problems(path: Path, table: object) -> list[Problem]:
     if not isinstance(table, dict):
         return []
     problems: list[Problem] = []
-    times = {"start": 0.0}
+    times: dict[str, float | None] = {"start": 0.0}
     for key in _TIMES:
         value = table.get(key)
+        if key in table:
+            times[key] = None
         if is_quantity(value):
             with collected(problems):
                 times[key] = parse_quantity(value, parse_unit("s"), f"{path}: [experiment] {key}")
-    if problems or not {"stop", "step"} <= times.keys():
-        return problems
-    where = f"{path}: [experiment]"
-    return check_times(where, times["start"], times["stop"], times["step"], times.get("output_step", times["step"]))
+    step = times.get("step")
+    found = check_times(
+        f"{path}: [experiment]", times["start"], times.get("stop"), step, times.get("output_step", step)
+    )
+    return [*problems, *found]
 
 
-def check_times(where: str, start: float, stop: float, step: float, output_step: float) -> list[Problem]:
-    """start < stop, step > 0, and whole numbers of steps, at most MOST_STEPS."""
+def check_times(
+    where: str, start: float | None, stop: float | None, step: float | None, output_step: float | None
+) -> list[Problem]:
+    """start < stop, step > 0, and whole numbers of steps, at most MOST_STEPS.   None: a time that is not known, with
+    what follows from it"""
     problems = []
     for key, value in (("step", step), ("output_step", output_step)):
-        if not value > 0 and (key == "step" or value != step):
+        if value is not None and not value > 0 and (key == "step" or value != step):
             problems.append(Problem(f"{where} {key}", f"{value:g} s must be greater than 0"))
-    if not stop > start:
+    if start is not None and stop is not None and not stop > start:
         problems.append(Problem(f"{where} stop", f"{stop:g} s must be after start = {start:g} s"))
-    if problems:
-        return problems
-    count = (stop - start) / step
-    if count > MOST_STEPS:
-        return [Problem(f"{where} step", f"{step:g} s makes {count:.3g} steps; at most {MOST_STEPS:.0e} are run")]
-    if (stop - start) / output_step > _MOST_ROWS:
-        rows = (
-            f"{(stop - start) / output_step:.3g} rows; at most {_MOST_ROWS:.0e} are kept, choose a larger output_step"
-        )
-        problems.append(Problem(f"{where} output_step", f"{output_step:g} s makes {rows}"))
-    if abs(count - round(count)) > 1e-6 or round(count) < 1:
+    sound_step = step if step is not None and step > 0 else None
+    sound_output = output_step if output_step is not None and output_step > 0 else None
+    if start is not None and stop is not None and stop > start:
+        problems += _count_problems(where, start, stop, sound_step, sound_output)
+    if sound_step is not None and sound_output is not None:
+        ratio = sound_output / sound_step
+        if abs(ratio - round(ratio)) > 1e-6 or round(ratio) < 1:
+            what = f"{sound_output:g} s is not a whole multiple of step = {sound_step:g} s"
+            near = max(round(ratio), 1) * sound_step
+            problems.append(Problem(f"{where} output_step", f"{what}; {near:.9g} s is the nearest one"))
+    return problems
+
+
+def _count_problems(
+    where: str, start: float, stop: float, step: float | None, output_step: float | None
+) -> Iterator[Problem]:
+    """Of the steps and rows from start to stop."""
+    count = (stop - start) / step if step is not None else None
+    too_many = count is not None and count > MOST_STEPS
+    if too_many:
+        yield Problem(f"{where} step", f"{step:g} s makes {count:.3g} steps; at most {MOST_STEPS:.0e} are run")
+    rows = (stop - start) / output_step if output_step is not None else 0.0
+    if rows > _MOST_ROWS and not (too_many and output_step == step):
+        what = f"makes {rows:.3g} rows; at most {_MOST_ROWS:.0e} are kept, choose a larger output_step"
+        yield Problem(f"{where} output_step", f"{output_step:g} s {what}")
+    if step is not None and count is not None and not too_many and (abs(count - round(count)) > 1e-6 or count < 0.5):
         what = f"{stop:g} s is not a whole number of steps of {step:g} s after start = {start:g} s"
         near = start + max(round(count), 1) * step
-        problems.append(Problem(f"{where} stop", f"{what}; {near:.9g} s is the nearest one"))
-    ratio = output_step / step
-    if abs(ratio - round(ratio)) > 1e-6 or round(ratio) < 1:
-        what = f"{output_step:g} s is not a whole multiple of step = {step:g} s"
-        near = max(round(ratio), 1) * step
-        problems.append(Problem(f"{where} output_step", f"{what}; {near:.9g} s is the nearest one"))
-    return problems
+        yield Problem(f"{where} stop", f"{what}; {near:.9g} s is the nearest one")

@@ -286,6 +286,39 @@ def test_wrong_times_are_told_beside_an_unknown_algorithm(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        (
+            "start = 1\nstop = 0.5\nstep = 0.1\noutput_step = 0.25",
+            ["stop: 0.5 s must be after start", "output_step: 0.25 s is not a whole multiple of step = 0.1 s"],
+        ),
+        (
+            "stop = '1 m'\nstep = -0.1\noutput_step = 0",
+            ["stop = '1 m' has the dimension", "step: -0.1 s must be greater", "output_step: 0 s must be greater"],
+        ),
+        ("start = 'x'\nstop = 1\nstep = 0", ["start = 'x' must start with a number", "step: 0 s must be greater"]),
+        ("stop = true\nstep = -1", ["stop: true: must be a number (SI)", "step: -1 s must be greater"]),
+        ("step = -1\noutput_step = -2", ["step: -1 s", "output_step: -2 s", "stop: this key is missing"]),
+        (
+            "stop = 1e9\nstep = 1e-6\noutput_step = 1.5e-6",
+            [
+                "step: 1e-06 s makes 1e+15 steps",
+                "output_step: 1.5e-06 s makes",
+                "output_step: 1.5e-06 s is not a whole",
+            ],
+        ),
+        ("stop = 1e9\nstep = 1e-6", ["step: 1e-06 s makes 1e+15 steps"]),
+        ("stop = 1\nstep = 0\noutput_step = 0.25", ["step: 0 s must be greater"]),
+    ],
+)
+def test_a_faulty_time_hides_no_other_one(tmp_path: Path, times: str, told: list[str]) -> None:
+    found = sorted(faults(tmp_path, EXPERIMENT.format(times)))
+    assert len(found) == len(told)
+    for line, words in zip(found, sorted(told), strict=True):
+        assert line.startswith(f"system.toml: [experiment] {words}"), found
+
+
 def test_a_key_named_like_a_field_of_ours_is_unknown(tmp_path: Path) -> None:
     (line,) = faults(tmp_path, "path = 'x'\n" + EXPERIMENT.format("stop = 1\nstep = 0.1"))
     assert line == "system.toml: path: this key is unknown"

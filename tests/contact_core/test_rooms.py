@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fmu_builder.cosim.call_order import BODIES_FIRST, ORDER
 from fmu_builder.model.declaration import VARIABLE_TABLES
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.paths import load_module, shared_folder, shipped, shipped_elements
@@ -136,6 +137,11 @@ def test_the_theory_of_the_coupling_names_all_its_files_and_has_the_constants_of
     ]
     assert len(stated) > 15
     assert [(name, value) for name, value in stated if defined.get(name) != value] == []
+
+
+def test_the_theory_of_the_coupling_names_what_the_master_tells_of_the_order_of_its_calls() -> None:
+    theory = (CORE / "coupling" / "THEORY.md").read_text(encoding="utf-8")
+    assert [name for name in (ORDER, BODIES_FIRST) if f"`{name}`" not in theory] == []
 
 
 def names_of_elements() -> set[str]:

@@ -164,21 +164,30 @@ class Checker:
     def _binary(self, node: Binary) -> Dimension | None:
         if node.operator == "^":
             return self._power(node.place, node.left, node.right)
-        left, right = self._expression(node.left), self._expression(node.right)
+        (left, left_known), (right, right_known) = self._factor(node.left), self._factor(node.right)
         if node.operator in "+-":
             return self._equal(node.place, f"'{node.operator}' needs", left, right)
         sign = 1 if node.operator == "*" else -1
         if node.operator == "/" and isinstance(node.right, Number) and node.right.value == 0.0:
             self.fault(node.place, "division by zero")
+        if not (left_known and right_known):
+            return None
         return tuple(a + sign * b for a, b in zip(left or NONE, right or NONE, strict=True))
 
+    def _factor(self, node: Expression) -> tuple[Dimension | None, bool]:
+        """The dimension, and whether it is known: of what is faulty it is None, as of the number 0, and a product with
+        it has none either."""
+        before = len(self.problems)
+        dimension = self._expression(node)
+        return dimension, dimension is not None or len(self.problems) == before
+
     def _power(self, place: Place, base: Expression, exponent: Expression) -> Dimension | None:
-        of_base, of_exponent = self._expression(base), self._expression(exponent)
+        (of_base, is_known), of_exponent = self._factor(base), self._expression(exponent)
         if of_exponent not in (None, NONE):
             self.fault(place, f"an exponent must be a number, not {text_of(of_exponent or NONE)}")
             return None
         if of_base in (None, NONE):
-            return NONE
+            return NONE if is_known else None
         power = constant_of(exponent)
         if power is None:
             what = (

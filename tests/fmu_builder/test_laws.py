@@ -219,7 +219,7 @@ def test_pi_is_the_number_unless_a_definition_or_an_argument_has_the_name() -> N
 
 @pytest.mark.parametrize("written", ["time", "#time", "Time", "#T"])
 def test_the_time_of_a_drive_is_named_as_it_is_written(written: str) -> None:
-    told, *_ = faults(lambda: law(f"sin(2*pi*200[Hz]*{written})", t="s"))
+    (told,) = faults(lambda: law(f"sin(2*pi*200[Hz]*{written})", t="s"))
     assert "did you mean '#t'?" in told.splitlines()[0]
 
 
@@ -284,6 +284,13 @@ def test_all_faults_of_a_text_are_told_at_once() -> None:
     told = faults(lambda: laws_of("scalar a = 1[m] + c;\nscalar = 2;\nfunction f(x[]) = #y + sin(#x, 1);\n"))
     assert [one.partition(":")[0] for one in told] == ["Pad.toml"] * 4
     assert [one.split("line ")[1][0] for one in told] == ["6", "5", "7", "7"]
+
+
+def test_what_follows_from_a_fault_is_not_told_and_what_does_not_is() -> None:
+    told = faults(lambda: laws_of("scalar a = sin(200[Hz]*b) + (c/1[s])^2*1[m];"))
+    assert [one.splitlines()[0].rpartition(": ")[2] for one in told] == ["'b' is unknown", "'c' is unknown"]
+    told = faults(lambda: laws_of("function f(x[m]) = #x; scalar a = 2*f(1[s]) + 1[N];"))
+    assert ["f: x must have" in told[0], "'+' needs equal dimensions: m on the left" in told[1]] == [True, True]
 
 
 @pytest.mark.parametrize(

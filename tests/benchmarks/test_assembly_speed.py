@@ -2,8 +2,8 @@
 `python -m pytest -n 0 -m benchmark tests/benchmarks/test_assembly_speed.py -s`
 
 Half of the parts are point masses, each falls on a floor of its own.  Nothing is asserted but that the work was done.
-10,000 parts have 525,000 variables; reading their modelDescription.xml takes 2 GB of memory.  That is a minute of work;
-.ci/run takes 100 parts.
+10,000 parts have 625,000 variables and take 3 GB of memory.  That is one to three minutes of work; .ci/run takes 100
+parts.
 """
 
 from __future__ import annotations

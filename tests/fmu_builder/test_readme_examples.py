@@ -16,7 +16,8 @@ from fmu_builder.model.model import ElementModel
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, find_recipe
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def example(title: str) -> str:
@@ -29,6 +30,14 @@ def example(title: str) -> str:
 def test_the_readme_is_read_in_ten_minutes() -> None:
     words = [word for word in README.split() if re.search(r"[^\W_]", word)]  # code and tables too, without their lines
     assert len(words) <= 1500
+
+
+def test_the_pages_give_one_cost_of_a_part_of_an_assembly() -> None:
+    guide = (ROOT / "fmu_builder" / "guide" / "assemblies.md").read_text(encoding="utf-8")
+    core = (ROOT / "contact_core" / "README.md").read_text(encoding="utf-8")
+    (many, most) = re.findall(r"^\| an assembly of masses .* \| ([\d.]+) us; ([\d.]+) us \|$", core, re.MULTILINE)[0]
+    assert f"takes {many} us in\nassemblies of up to 1,000 parts and {most} us in one of 10,000" in guide
+    assert f"assembly in flight {many} us for each part" in README
 
 
 def rebound(v_0: float, g: float) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
+from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.schedule import Schedule
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.model.connectable import Node, SlaveVariable
@@ -59,21 +60,16 @@ def call_orders(
 
 
 def unanswered(
-    slaves: Mapping[str, SlaveDescription],
-    starts: Mapping[str, Mapping[str, float | str]],
-    wiring: Wiring,
-    driven: Container[str],
+    slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, float | str]], wiring: Wiring
 ) -> Iterator[str]:
     """Elements that look for the mass of bodies, where no body moves by their force: they find that after some steps,
-    and give other forces than those of the law until then.
-
-    driven   slaves with an input that a drive gives: one without, and without connections, rests"""
-    targets, connected = _targets(wiring), {slave for slave, _ in wiring.sources}
+    and give other forces than those of the law until then."""
+    targets = _targets(wiring)
     for name, description in slaves.items():
         mode = description.variables.get(MODE)
         if mode is None or mode.causality != "parameter" or literal(mode, starts[name]) not in _LOOK_FOR_BODIES:
             continue
-        if (name in driven or name in connected) and not _is_answered(name, slaves, targets):
+        if not _is_answered(name, slaves, targets):
             yield name
 
 
@@ -87,6 +83,11 @@ def held_modes(
         mode = slaves[name].variables[MODE]
         if MODE not in starts[name] and literal(mode, {}) == "auto" and "hold" in mode.literals:
             yield name, MODE, float(mode.literals["hold"])
+
+
+def moved(signals: Iterable[Signal], wiring: Wiring) -> set[str]:
+    """Slaves with an input that a drive or a connection gives: the others rest, and any mode gives them the law."""
+    return {signal.node[0] for signal in signals} | {slave for slave, _ in wiring.sources}
 
 
 def unanswered_note(name: str, mode: SlaveVariable, starts: Mapping[str, float | str]) -> str:

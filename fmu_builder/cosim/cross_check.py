@@ -15,12 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.call_order import moved
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import staged, written
 from fmu_builder.model.connectable import Node
+from fmu_builder.model.step_advice import MODE
 
 _RELATIVE_TOLERANCE = 1e-4  # of a scenario that asks for none: the usual one of the cross-check, for other solvers
 MOST_BYTES = 1_000_000  # of a CSV file
@@ -32,6 +34,12 @@ def check_triples(system: System) -> None:
     held = {f"{slave}.{variable.name}" for slave, recorded in system.recorded.items() for variable in recorded}
     if problems := list(_problems(system, held)):
         raise InputError(problems)
+
+
+def set_by_the_run(system: System, slave: str) -> dict[str, Start]:
+    """What the run sets of the slave by itself, and changes its forces by: the mode does not where nothing moves it."""
+    rests = slave not in moved(system.signals, system.wiring)
+    return {name: value for name, value in system.set_by_master[slave].items() if not (rests and name == MODE)}
 
 
 def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path], list[str]]:
@@ -52,7 +60,7 @@ def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path
         if system.starts[slave]:
             given = ", ".join(system.starts[slave])
             notes.append(f"the triple of {slave} holds no start values: {given} must be set as in the scenario")
-        if master_starts := system.set_by_master[slave]:
+        if master_starts := set_by_the_run(system, slave):
             values = assignments(system, slave, master_starts)
             notes.append(f"the triple of {slave} does not hold what the run sets by itself: {values}")
     with written(folder):

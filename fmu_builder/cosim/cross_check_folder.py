@@ -19,7 +19,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from fmu_builder.cosim.cross_check import MOST_BYTES, assignments, how_inputs_are_held, triple
+from fmu_builder.cosim.cross_check import MOST_BYTES, assignments, how_inputs_are_held, set_by_the_run, triple
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, none_of
@@ -69,7 +69,7 @@ def _problems(system: System) -> Iterator[Problem]:
         repair = "the cross-check knows no start values: write them into [start] of its recipe"
         if given := system.starts[slave]:
             yield Problem(where, f"{slave} starts with {', '.join(given)}; {repair}")
-        if by_itself := system.set_by_master[slave]:
+        if by_itself := set_by_the_run(system, slave):
             yield Problem(where, f"the run sets {assignments(system, slave, by_itself)} of {slave} by itself; {repair}")
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fmu_builder.cosim.algorithm_keys import key_problems
-from fmu_builder.cosim.call_order import call_orders, held_modes, unanswered, unanswered_note
+from fmu_builder.cosim.call_order import call_orders, held_modes, moved, unanswered, unanswered_note
 from fmu_builder.cosim.connection_energy import ConnectionEnergy, ConnectionPower, energy_notes
 from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.default_experiment import default_times
@@ -254,7 +254,7 @@ class Master:
         self.implicit: ImplicitRun | None = None
         # of slaves outside of groups that are solved for
         self.in_turn = "jacobi" if self.schedule.jacobi else "gauss_seidel"
-        self.unanswered = [*unanswered(self.descriptions, self.starts, self.wiring, {s.node[0] for s in self.signals})]
+        self.unanswered = [*unanswered(self.descriptions, self.starts, self.wiring)]
         for name, variable, value in held_modes(self.unanswered, self.descriptions, self.starts):
             self.starts[name][variable] = value
         for name, variable, value in call_orders(self.descriptions, self.starts, self.wiring, self.schedule):
@@ -286,7 +286,8 @@ class Master:
         notes = (*self.scenario.notes, *self.wiring.notes, *filter(None, former), *warnings, *outside)
         notes = (*notes, *self.initialization().unused_starts(), *last_row_note(self.scenario))
         slaves, starts = self.descriptions, self.starts
-        return [*notes, *(unanswered_note(one, slaves[one].variables[MODE], starts[one]) for one in self.unanswered)]
+        shown = [one for one in self.unanswered if one in moved(self.signals, self.wiring)]
+        return [*notes, *(unanswered_note(one, slaves[one].variables[MODE], starts[one]) for one in shown)]
 
     def load(self, name: str, description: SlaveDescription) -> Slave:
         """A slave; bodies for whose forces `adaptive` solves may end steps at events.   Raises SlaveError."""

@@ -99,6 +99,9 @@ class Cluster:
                 found.append((batch, None))
             elif future.status == "error":
                 raise future.exception()
+            elif future.status == "lost":  # its worker ended with the rows: the scheduler has the batch done again
+                self._left[future.key] = future, batch
+                future.add_done_callback(self._done.put)
             else:
                 what = f"has dropped a batch ({future.status}); the rows so far are kept"
                 raise ToolError(Problem(f"--scheduler {self._address}", what))

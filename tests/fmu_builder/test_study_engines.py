@@ -277,6 +277,35 @@ def test_a_study_runs_on_a_cluster_though_one_of_two_workers_is_killed() -> None
             cluster.Cluster(other, {}, address)
 
 
+def test_a_batch_whose_rows_end_with_their_worker_is_done_again() -> None:
+    from fmu_builder.studies import cluster
+
+    plan = prepare(bounce(5))
+    with scheduler() as address, worker(address), worker(address):  # type: ignore[attr-defined]
+        with cluster.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60.0)
+        engine, end = cluster.Cluster(plan.job, plan.files, address), time.monotonic() + 60.0
+        try:
+            processes = engine._client.run(os.getpid)
+            engine.submit(Batch(np.arange(5), plan.plan.rows(0, 5)))
+            ((future, _),) = engine._left.values()
+            while future.status != "finished":
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            (holder,) = engine._client.who_has([future])[str(future.key)]
+            os.kill(processes[holder], signal.SIGKILL)
+            while future.status == "finished":
+                assert time.monotonic() < end
+                time.sleep(0.001)
+            found: list[tuple[Batch, object]] = []
+            while not found:
+                assert time.monotonic() < end
+                found += engine.finished(1.0)
+            assert found[0][1] is not None
+        finally:
+            engine.close()
+
+
 def test_a_scheduler_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from fmu_builder.studies import cluster
 

@@ -21,6 +21,7 @@ from fmu_builder.model.wiring import Wiring
 
 ORDER = "coupling.order"
 BODIES_FIRST = "coupling.bodies_first"
+IDENTIFY = "coupling.identify"
 _ORDERS = ("sequential", "parallel", "late")  # by L; as Gauss-Seidel and Jacobi call, and with one FMU in between
 _NAME_AN_ORDER = ("averaged", "predicted")  # modes
 _LOOK_FOR_BODIES = ("auto", *_NAME_AN_ORDER)
@@ -78,11 +79,15 @@ def held_modes(
     slaves: Mapping[str, SlaveDescription],
     starts: Mapping[str, Mapping[str, float | str]],
 ) -> Iterator[tuple[str, str, float]]:
-    """The mode `hold` of those slaves whose mode is `auto` and not given by the scenario."""
+    """The mode `hold` of those slaves whose mode is `auto` and not given by the scenario.  They identify no mass: one
+    that a given motion seems to show would be told to take shorter steps."""
     for name in unanswered:
-        mode = slaves[name].variables[MODE]
+        variables = slaves[name].variables
+        mode = variables[MODE]
         if MODE not in starts[name] and literal(mode, {}) == "auto" and "hold" in mode.literals:
             yield name, MODE, float(mode.literals["hold"])
+            if IDENTIFY in variables and IDENTIFY not in starts[name]:
+                yield name, IDENTIFY, 0.0
 
 
 def moved(signals: Iterable[Signal], wiring: Wiring) -> set[str]:

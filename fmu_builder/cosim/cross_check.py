@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.call_order import moved
+from fmu_builder.cosim.call_order import IDENTIFY, moved
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.cosim.trace import Trace
@@ -39,7 +39,9 @@ def check_triples(system: System) -> None:
 def set_by_the_run(system: System, slave: str) -> dict[str, Start]:
     """What the run sets of the slave by itself, and changes its forces by: the mode does not where nothing moves it."""
     rests = slave not in moved(system.signals, system.wiring)
-    return {name: value for name, value in system.set_by_master[slave].items() if not (rests and name == MODE)}
+    return {
+        name: value for name, value in system.set_by_master[slave].items() if not (rests and name in (MODE, IDENTIFY))
+    }
 
 
 def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path], list[str]]:

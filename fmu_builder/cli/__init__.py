@@ -57,8 +57,8 @@ def main() -> None:
     except FmuBuilderError as error:
         if "--json" in sys.argv[1:]:
             problems = [asdict(problem) for problem in error.problems]
-            told = {"errors": problems, "notes": error.notes, "exit_code": error.exit_code}
-            print(json.dumps(told, indent=2), file=sys.stderr)
+            answer = {"errors": problems, "notes": error.notes, "exit_code": error.exit_code}
+            print(json.dumps(answer, indent=2), file=sys.stderr)
         else:
             print_notes(error.notes)
             for problem in error.problems:

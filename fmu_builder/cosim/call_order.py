@@ -80,7 +80,7 @@ def held_modes(
     starts: Mapping[str, Mapping[str, float | str]],
 ) -> Iterator[tuple[str, str, float]]:
     """The mode `hold` of those slaves whose mode is `auto` and not given by the scenario.  They identify no mass: one
-    that a given motion seems to show would be told to take shorter steps."""
+    that a given motion seems to show would make them warn of too long steps."""
     for name in unanswered:
         variables = slaves[name].variables
         mode = variables[MODE]
@@ -117,8 +117,8 @@ def _is_answered(element: str, slaves: Mapping[str, SlaveDescription], targets: 
             slave = slaves[target]
             for name, variable in slave.variables.items():
                 follows = slave.states_behind.get(name, True) or variable.depends is None or taken in variable.depends
-                moved = follows or not slave.ours  # others may have states that they do not show
-                if moved and (target, name) in targets and (target, name) not in seen:
+                answers = follows or not slave.ours  # others may have states that they do not show
+                if answers and (target, name) in targets and (target, name) not in seen:
                     seen.add((target, name))
                     nodes.append((target, name))
     return False

@@ -159,7 +159,8 @@ class Checker:
 
     def _near(self, name: str, known: Sequence[str]) -> str:
         is_time = name.lstrip("#").casefold() in ("t", "time") and "t" in self.parameters
-        return "; did you mean '#t'?" if is_time else did_you_mean(name, known)
+        usual = "#t" if is_time else "pi" if name.casefold() == "pi" else ""
+        return f"; did you mean '{usual}'?" if usual else did_you_mean(name, known)
 
     def _binary(self, node: Binary) -> Dimension | None:
         if node.operator == "^":

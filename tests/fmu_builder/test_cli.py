@@ -1311,8 +1311,8 @@ def test_the_notes_of_a_run_that_ends_in_an_error_stand_before_it(command: Comma
     assert said.code == 3 and error.startswith("error: body: fmi2ExitInitializationMode answered fmi2Error")
     assert notes and all(note.startswith("note: ") for note in notes) and len({*notes}) == len(notes)
     assert any(note.startswith("note: floor.point") and "not connected" in note for note in notes)
-    told = command("run", "stuck.toml", "--json")
-    assert [f"note: {note}" for note in json.loads(told.err)["notes"]] == notes
+    answer = command("run", "stuck.toml", "--json")
+    assert [f"note: {note}" for note in json.loads(answer.err)["notes"]] == notes
     with pytest.raises(SlaveError) as caught:
         fmu_builder.run("stuck.toml")
     assert [f"note: {note}" for note in caught.value.notes] == notes

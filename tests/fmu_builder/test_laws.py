@@ -215,6 +215,8 @@ def test_pi_is_the_number_unless_a_definition_or_an_argument_has_the_name() -> N
     assert "'pi' is a parameter of f: write #pi" in told
     (told,) = faults(lambda: laws_of("scalar a = pi;\nscalar pi = 3;"))
     assert "'pi' is used before its definition in line 6" in told
+    (told,) = faults(lambda: law("sin(Pi)"))
+    assert "'Pi' is unknown; did you mean 'pi'?" in told
 
 
 @pytest.mark.parametrize("written", ["time", "#time", "Time", "#T"])

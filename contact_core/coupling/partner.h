@@ -60,6 +60,7 @@
 #define CC_ASSUMED 0.5          /* `known` of a W that the model has from free flight: no force showed it */
 #define CC_REFUTES 0.1               /* |W_seen - W| k H^2 of a W that is kept as given and is wrong, */
 #define CC_REFUTED_BY 1e-3           /* where another one leaves less than this share of what it leaves */
+#define CC_SILENT 1e3                /* answer that W would give over what shows, so that none is one */
 #define CC_MOST_UNANSWERED 4         /* forces without an answer, after which the partner is driven or very heavy */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -443,7 +444,8 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
         p->anchored = 1.0;
     }
-    int silent = excited && !(cc_dot(q, q) > floor * floor);
+    double expected = p->W[2][2] * p->W[2][2] * ss; /* of the guess: a force that is next to nothing shows nothing */
+    int silent = excited && expected > CC_SILENT * CC_SILENT * floor * floor && !(cc_dot(q, q) > floor * floor);
     p->unanswered = silent ? CC_MOST_UNANSWERED + 1.0 : p->unanswered + (most > 0.0);
     if (p->known == 0.0 && p->unanswered > CC_MOST_UNANSWERED)
         cc_guess_admittance(p->W, 0.0);

@@ -23,7 +23,8 @@
  * A W that is given is kept for some samples, or for good where it is not to be learned, unless the force explains what
  * is seen with another one, and the step is so long that the difference matters: |W_seen - W| (k H^2 + d H) > 1/10.
  * With less than its W a damper that is late makes speed from z = d W H = 1 on, before W is found.  So z is the largest
- * of what y/f shows until then, where that is above 1/2, and 2 at most. */
+ * of what y/f shows until then, where that is above 1/2, and 2 at most.  The law itself makes speed from z = 2 on: once
+ * the own force has turned a rate round and made it larger, it acts no more, and z is what y/f shows, up to 20. */
 #ifndef CC_BOND_H
 #define CC_BOND_H
 
@@ -45,6 +46,11 @@
 #define CC_BOND_GUESS_DAMPED 0.25 /* d W H likewise, */
 #define CC_BOND_SHOWN_LEAST 0.5   /* unless y/f shows more than this, */
 #define CC_BOND_SHOWN_MOST 2.0    /* of which no more than that is used */
+#define CC_BOND_HARD 0.4          /* z before W is known, from which on the law of a damper itself acts */
+#define CC_BOND_OVERSHOT 2.1      /* least z of a damper that has made speed, */
+#define CC_BOND_OVERSHOT_MOST 20.0 /* and the most that is used of what y/f shows of it */
+#define CC_BOND_TURNED 1e3        /* times the rate before: more is a motion that begins */
+#define CC_BOND_OWN 0.5           /* of the largest force so far: less is no own turn */
 #define CC_BOND_LIMITED 0.5       /* `known` of a W that is below the one that is seen */
 #define CC_BOND_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W, */
 #define CC_BOND_SURELY 0.99       /* and from which on, and CC_BOND_EARLY samples, it takes one of z = d W H above */
@@ -268,13 +274,34 @@ CC_API double cc_bond_guess(const CcBondOptions *o, double H)
                         : 0.0;
 }
 
-/* What a single y over the force f that acted shows of W before the fits do: others may have their part in it. */
-CC_API void cc_bond_see_brake(CcBond *c, const CcBondOptions *o, const double y[3])
+/* 1 if the force f of the interval that ended with the rate v turned the rate along f round and made it larger.  What
+ * swings passes through 0 by small forces, and one that acts late may not have been the cause. */
+CC_API int cc_bond_overshot(const CcBond *c, const double f[3], const double y[3], const double v[3], double unit)
+{
+    double now = cc_dot(v, f), before = now - c->H * cc_dot(y, f), times = cc_abs(now) / cc_max(cc_abs(before), 1e-300);
+    int turned = now * before < 0.0 && times > 1.0 && times < CC_BOND_TURNED;
+    int own = cc_norm(f) > CC_BOND_OWN * c->f_largest;
+    return turned && own && (cc_lag(c->lag) == 0 || c->shown >= CC_BOND_SHOWN_MOST * unit);
+}
+
+/* What a single y over the force f that acted shows of W before the fits do: others may have their part in it.  More of
+ * it is used where the law itself makes speed; v: the rate at the end of the interval. */
+CC_API void cc_bond_see_brake(CcBond *c, const CcBondOptions *o, const double y[3], const double v[3])
 {
     const double *f = c->f[cc_lag(c->lag)];
     double ff = cc_dot(f, f), unit = 1.0 / (o->d * c->H), W = ff > 0.0 ? cc_bond_admittance(cc_dot(y, f), ff) : 0.0;
-    if (W > CC_BOND_SHOWN_LEAST * unit)
-        c->shown = cc_max(c->shown, cc_min(W, CC_BOND_SHOWN_MOST * unit));
+    if (!(W > CC_BOND_SHOWN_LEAST * unit))
+        return;
+    int overshot = cc_bond_overshot(c, f, y, v, unit);
+    double shown = overshot ? cc_within(W, CC_BOND_OVERSHOT * unit, CC_BOND_OVERSHOT_MOST * unit)
+                            : cc_min(W, CC_BOND_SHOWN_MOST * unit);
+    c->shown = cc_max(c->shown, shown);
+}
+
+/* 1 where a damper has made speed, z > 2: the law itself would go on like that. */
+CC_API int cc_bond_overshoots(const CcBond *c, const CcBondOptions *o)
+{
+    return o->d * c->H * c->shown > 0.5 * (CC_BOND_SHOWN_MOST + CC_BOND_OVERSHOT);
 }
 
 /* W by the fit of the lag, and how much of it is used.  From few samples no more than omega H = 1: what others do
@@ -359,7 +386,7 @@ CC_API void cc_bond_refute(CcBond *c, const CcBondOptions *o)
 }
 
 /* Learn lag and W from the interval that ended with the acceleration y. */
-CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
+CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], const double v[3])
 {
     double ddy[3], size = 0.0, product[CC_LAGS][3], changed = 0.0;
     for (int i = 0; i < 3; i++) {
@@ -418,8 +445,8 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
         cc_bond_admit(c, o, c->fits[lag]);
     if (cc_bond_identifies(c, o) && !probing && cc_bond_is_explained(c, lag))
         c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
-    if (c->known < 1.0 && o->d > 0.0)
-        cc_bond_see_brake(c, o, y);
+    if ((c->known < 1.0 || c->doubted != 0.0) && o->d > 0.0)
+        cc_bond_see_brake(c, o, y, v);
     if (c->known == 0.0)
         c->unanswered += excited && !answer;
     c->answered += c->answered < 2.0;
@@ -458,8 +485,8 @@ CC_API int cc_bond_begin(CcBond *c, const CcBondOptions *o, double H)
 {
     cc_bond_doubt(c, o, H);
     if (c->known == 0.0) { /* a spring that asks gives a smooth force */
-        int none = !cc_bond_identifies(c, o) || c->unanswered > CC_BOND_MOST_UNANSWERED
-                   || cc_bond_is_probing(c, o);
+        int asks = cc_bond_is_probing(c, o) && !cc_bond_overshoots(c, o);
+        int none = !cc_bond_identifies(c, o) || c->unanswered > CC_BOND_MOST_UNANSWERED || asks;
         c->W = none ? 0.0 : cc_max(cc_bond_guess(o, c->longest > H ? c->longest : H), c->shown);
     }
     int lag = cc_lag(c->lag), rests = o->k > 0.0 && c->known == 0.0; /* what pulls at the start is carried */
@@ -469,10 +496,22 @@ CC_API int cc_bond_begin(CcBond *c, const CcBondOptions *o, double H)
     return lag;
 }
 
-/* 1 where the law itself acts of what is elastic: while the order is unknown, and at once until W is sure. */
+/* 1 if a damper stops what moves in a few steps: z > CC_BOND_HARD by the last interval. */
+CC_API int cc_bond_brakes_hard(const CcBond *c, const CcBondOptions *o)
+{
+    double yf = cc_dot(c->y, c->f[0]);
+    return o->d > 0.0 && c->answered > 0.0 && o->d * c->H * cc_dot(c->y, c->y) > CC_BOND_HARD * yf;
+}
+
+/* 1 where the law itself acts: while the order is unknown, and with L = 0 until W is sure.  Of a damper whose order is
+ * known it acts only where it stops what moves in a few steps, and nowhere once it has made speed. */
 CC_API int cc_bond_is_literal(const CcBond *c, const CcBondOptions *o)
 {
-    return cc_lag(c->lag) == 0 && (!cc_bond_knows_lag(c, o) || c->known == 0.0 || c->doubted != 0.0);
+    if (cc_lag(c->lag) > 0 || cc_bond_overshoots(c, o))
+        return 0;
+    if (o->d > 0.0 && cc_bond_knows_lag(c, o))
+        return c->known == 0.0 ? cc_bond_brakes_hard(c, o) : c->doubted != 0.0;
+    return !cc_bond_knows_lag(c, o) || c->known == 0.0 || c->doubted != 0.0;
 }
 
 /* 1 where W is an answer to the force: by the model, or by what the force explains of what is seen.  Of jolts by

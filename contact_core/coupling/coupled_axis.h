@@ -37,7 +37,6 @@
 #include "../base/elementary.h"
 #include "bond.h"
 
-#define CC_AXIS_HARD 0.4          /* z before W is known, from which on the law itself acts */
 #define CC_AXIS_SYMPLECTIC 0.25   /* k W H^2 up to which a spring with L = 0 needs no W */
 #define CC_AXIS_STAGGERED 12.0    /* likewise of one that sees positions, of bodies with 1 - beta <= omega H/12 */
 #define CC_AXIS_SOFT 0.6          /* it pays back by a damper of 2 * 0.3 of the critical one at most: others swing */
@@ -117,7 +116,7 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
         b->ledger.taken[L] += work > 0.0 ? work : 0.0;
     }
     cc_bond_meets_speed(b, cc_abs(v), cc_abs(c->v));
-    cc_bond_learn(b, o, y);
+    cc_bond_learn(b, o, y, (double[3]){v});
 }
 
 /* The force of an interval that begins at x, v, when R has been made until then. */
@@ -205,21 +204,14 @@ CC_API void cc_axis_keep(CcAxis *c, double v, double F, double H)
     c->v = v;
 }
 
-/* 1 if a damper stops what moves in a few steps: z > CC_AXIS_HARD by the last interval. */
-CC_API int cc_axis_brakes_hard(const CcAxis *c, const CcBondOptions *o)
-{
-    const CcBond *b = &c->bond;
-    return o->d > 0.0 && b->answered > 0.0 && b->y[0] * (o->d * b->H * b->y[0] - CC_AXIS_HARD * b->f[0][0]) > 0.0;
-}
-
 /* 1 where the law itself acts: while the order is unknown, and where it is the best force. */
 CC_API int cc_axis_is_literal(const CcAxis *c, const CcBondOptions *o, double H)
 {
     const CcBond *b = &c->bond;
     if (o->given.straight || cc_lag(b->lag) > 0 || !(o->k > 0.0 || o->d > 0.0))
         return 0;
-    if (o->d > 0.0 && cc_bond_knows_lag(b, o))
-        return b->known == 0.0 ? cc_axis_brakes_hard(c, o) : b->doubted != 0.0;
+    if (o->d > 0.0)
+        return cc_bond_is_literal(b, o);
     double stiff = o->k * b->W * H * H, off = CC_AXIS_STAGGERED * (1.0 - b->rule.beta);
     int as_held = c->by_place == 0.0 || off * off <= stiff; /* the law at the inputs is this force, or close to it */
     return cc_bond_is_literal(b, o) || (as_held && stiff <= CC_AXIS_SYMPLECTIC);
@@ -267,7 +259,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcBondOptions *o, double v, double
     F = o->given.straight ? F : cc_within(F, -most, most);
     if (mismatched)
         F = o->k * c->place + o->d * v;
-    if (cc_axis_brakes_hard(c, o))
+    if (cc_bond_brakes_hard(b, o))
         cc_probe_end(&b->probe);
     int asks = cc_bond_signals(b, o) && !mismatched && (o->k > 0.0 || b->answered > 0.0);
     asks = asks && cc_abs(F + b->f[0][0]) > CC_PROBE_MOVES * b->f_largest;

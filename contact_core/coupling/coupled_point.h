@@ -34,12 +34,12 @@
  *                 critical damping, 0.6 sqrt(k/W): the motion lasts as long whatever H is, and so does its debt
  * Moment, T       of a central force, for each lag T_L = sum of H M x f[L]: 0 but for forces whose direction was wrong,
  *                 before W and L were known.  The next force has the moment -T/(2 H) besides, by a part across M
- * Sure damping    of a central force that acts late, L > 0, with z = c W H > 0.4: until then others on the same bodies
- *                 change the rate, and dampers that expect what each other did would drive each other.  It damps as
- *                 much as both the rate that is expected and that at the sample call for, and nothing where these
- *                 differ in sign.  While the order is unknown likewise by the rate 3 H/2 after the sample, with the
- *                 largest W of all lags: where it has turned by then, and after twelve samples that are learned always
- * Lag, W          bond.h, as of a spring of the greater stiffness across the line
+ * Sure damping    of a force that acts late, L > 0, with z = c W H > 0.4: until then others on the same bodies change
+ *                 the rate, and dampers that expect what each other did would drive each other.  It damps as much as
+ *                 both the rate that is expected and that at the sample call for, and nothing where these differ in
+ *                 sign.  While the order is unknown likewise by the rate 3 H/2 after the sample, with the largest W of
+ *                 all lags: where it has turned by then, and after twelve samples that are learned always
+ * Lag, W          bond.h, as of a spring of the greater stiffness across the line, or of a damper if c H > k H^2
  * The law itself  while the order is unknown, and with L = 0 until W is sure: f at a = 0, W = 0, the mean along the
  *                 straight line of the velocity
  *
@@ -58,7 +58,7 @@
 #define CC_POINT_ROUNDING 1e-13 /* of f: the iteration ends */
 #define CC_POINT_SETTLED 1e-9   /* of U: what was made is rounding; paid back it would keep a loaded point in motion */
 #define CC_POINT_SOFT 0.6       /* of sqrt(k/W): 0.3 of the critical damping pays back at most */
-#define CC_POINT_HARD 0.4       /* z = c W H, from which on a central force damps by what is sure only */
+#define CC_POINT_HARD 0.4       /* z = c W H, from which on only what is sure is damped */
 #define CC_POINT_LATEST 1.5     /* of H: from the sample to the middle of the interval with L = 1 */
 #define CC_POINT_WAITS 12.0     /* samples that are learned, after which an order that is unknown stays so */
 #define CC_POINT_STRAIGHT 1e-9  /* change of the tangent by rounding */
@@ -112,11 +112,13 @@ typedef struct {
     double own[3], shift;       /* velocity of P itself: the guide may move below it; (beta - 1/2) H */
 } CcPoint;
 
-/* The bond of a spring of the stiffness k, the greater one across the line. */
-CC_API CcBondOptions cc_point_bond(const CcPointOptions *o, double k)
+/* The bond of what is more over the interval H: k, the greater stiffness across the line, or the damping. */
+CC_API CcBondOptions cc_point_bond(const CcPointOptions *o, double k, double H)
 {
     CcBondOptions bond = o->bond;
-    bond.k = k;
+    int brakes = o->c > k * H;
+    bond.k = brakes ? 0.0 : k;
+    bond.d = brakes ? o->c : 0.0;
     return bond;
 }
 
@@ -279,8 +281,8 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
             cc_point_add_moment(at, D, c->f[L], H, p->moment[L]);
     }
     cc_bond_meets_speed(c, cc_norm(v), cc_norm(p->v));
-    CcBondOptions bond = cc_point_bond(o, here.k[0] > here.k[1] ? here.k[0] : here.k[1]);
-    cc_bond_learn(c, &bond, y);
+    CcBondOptions bond = cc_point_bond(o, here.k[0] > here.k[1] ? here.k[0] : here.k[1], H);
+    cc_bond_learn(c, &bond, y, v);
     p->U = here.U;
     for (int i = 0; i < 3; i++) {
         p->P[i] = P[i];
@@ -446,19 +448,21 @@ CC_API double cc_point_lightest(const CcBond *b)
     return W;
 }
 
-/* What of the damping c of a central force is right whatever others do until it acts: `force` damps the rate that is
- * expected at the place `at` to come, the sample before the step H is P, v. */
+/* What of the damping c is right whatever others do until it acts: `force` damps the rate that is expected at the place
+ * to come, the sample before the step H is P, v. */
 CC_API double cc_point_sure_damping(const CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
-                                    const double at[3], double H, const CcPointForce *force)
+                                    double H, const CcPointForce *force)
 {
     const CcBond *b = &p->bond;
     int known = cc_bond_knows_lag(b, &o->bond), may_be_late = !known || cc_lag(b->lag) > 0;
     double W = known ? b->W : cc_point_lightest(b), l = cc_norm(P), size = cc_norm(force->damped), rate = 0.0;
-    if (!may_be_late || !(o->c * W * H > CC_POINT_HARD) || !(l > 0.0) || !(size > 0.0))
+    if (!may_be_late || !(o->c * W * H > CC_POINT_HARD) || !(size > 0.0) || (o->central && !(l > 0.0)))
         return o->c;
-    double sign = cc_dot(force->damped, at) < 0.0 ? 1.0 : -1.0; /* of the rate that is damped */
-    for (int i = 0; i < 3; i++)
-        rate += sign * (v[i] + (known ? 0.0 : CC_POINT_LATEST * H * b->y[i])) * P[i] / l;
+    double sign = cc_dot(force->damped, P) < 0.0 ? 1.0 : -1.0; /* of the rate of |P| that is damped */
+    for (int i = 0; i < 3; i++) {
+        double along = o->central ? sign * P[i] / l : -force->damped[i] / size;
+        rate += along * (v[i] + (known ? 0.0 : CC_POINT_LATEST * H * b->y[i]));
+    }
     if (!known && b->learned <= CC_POINT_WAITS && rate > 0.0)
         return o->c;
     double share = rate > 0.0 ? o->c * rate / size : 0.0;
@@ -470,13 +474,12 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
                             double f[3])
 {
     CcBond *c = &p->bond;
-    CcBondOptions bond = cc_point_bond(o, cc_point_stiffness(o, P));
+    CcBondOptions bond = cc_point_bond(o, cc_point_stiffness(o, P), H);
     double at[3], speed[3], change[3], U = p->U, u[CC_MODEL_FORCES + 1] = {0.0};
     CcPointForce force;
     CcPotential here;
-    int lag = cc_bond_begin(c, &bond, H), literal = !bond.given.straight && cc_bond_is_literal(c, &bond);
-    if (o->central && c->known > 0.0 && o->c * c->W * H > CC_POINT_HARD)
-        literal = 0; /* it would make speed from z = 2 on */
+    int lag = cc_bond_begin(c, &bond, H);
+    int literal = !bond.given.straight && cc_bond_is_literal(c, &bond);
     int modelled = cc_bond_is_modelled(c, &bond);
     CcPointInterval in = {.H = H, .W = literal ? 0.0 : c->W, .R = c->ledger.made[lag],
                           .W_R = cc_bond_knows_lag(c, &bond) ? c->W : 0.0};
@@ -504,9 +507,9 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     }
     cc_bond_predict(c, modelled && !literal, u, &ahead, in.a); /* u[0] = 0: by all but this force */
     cc_point_force(o, at, speed, &in, &force);
-    if (o->central && !bond.given.straight) {
+    if (!bond.given.straight) {
         CcPointOptions less = *o;
-        less.c = cc_point_sure_damping(p, o, P, v, at, H, &force);
+        less.c = cc_point_sure_damping(p, o, P, v, H, &force);
         if (less.c < o->c)
             cc_point_force(&less, at, speed, &in, &force);
     }

@@ -63,7 +63,6 @@ static CcPointOptions spring_options(const Element *e, const SpringSeen *law, do
                             .data = law,
                             .c = d,
                             .central = 1,
-                            .bond.d = law->k > 0.0 ? 0.0 : d,
                             .bond.given = cc_given(e->coupling.order, e->coupling.mode, e->coupling.identify,
                                                    e->coupling.m_eff)};
 }
@@ -173,7 +172,8 @@ static void change_first_law(Element *e, const CcPointOptions *options)
 
 static void show_bodies(Element *e, const CcPointOptions *options, double k)
 {
-    CcBondOptions bond = cc_point_bond(options, k);
+    CcBondOptions bond = options->bond;
+    bond.k = k;
     show_partner(e, &partner_of(e)->bond, &bond, options->c);
 }
 
@@ -248,7 +248,7 @@ static int sample(Element *e, CcHost *host, double step)
     }
     int was_mismatched = cc_is_mismatched(&p->bond.rule), settled = p->bond.settled != 0.0;
     int corrected = cc_is_corrected(&p->bond);
-    CcBondOptions bond = cc_point_bond(&options, before.k);
+    CcBondOptions bond = cc_point_bond(&options, before.k, p->bond.H);
     if (!law || held) {
         cc_point_observe(p, &options, P, v, v, step);
         e->energy.switched -= p->jumped;
@@ -260,7 +260,6 @@ static int sample(Element *e, CcHost *host, double step)
                       "so the force is that of coupling.mode = hold");
     }
     options.data = &now;
-    options.bond.d = now.k > 0.0 ? 0.0 : options.c;
     if (law) {
         CcLedger ledger = cc_settled_ledger(&p->bond.ledger, p->bond.lag);
         double outside = p->outside;

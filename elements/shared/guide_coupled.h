@@ -147,7 +147,8 @@ static void guide_start_coupling(Element *e, Guide *g)
 /* Show what is identified of the bodies at the point; k: cc_point_stiffness. */
 static void guide_show_partner(Element *e, const CcPointOptions *options, double k)
 {
-    CcBondOptions bond = cc_point_bond(options, k);
+    CcBondOptions bond = options->bond;
+    bond.k = k;
     show_partner(e, &((const CcPoint *)e->partner)->bond, &bond, options->c);
 }
 

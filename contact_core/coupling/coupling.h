@@ -225,6 +225,8 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
         if (p->known != 0.0) /* else W is yet to be guessed: cc_coupling_begin */
             cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
         CC_UNROLL for (int i = 0; i < 3; i++) {
+            if (i < 2)
+                p->changed[i] = p->a[i] - p->a_before[i];
             p->a_before[i] = p->a[i];
             p->a[i] = seen.y[i] - pushed[i];
         }
@@ -235,6 +237,14 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     return seen.quiet;
 }
 
+/* What a load adds to the free acceleration along the surface from one interval to the next, where it goes on as it
+ * did: the smaller one of the last two changes, none where they differ in sign, as at a jump. */
+CC_API double cc_goes_on(const CcPartner *p, int i)
+{
+    double last = p->a[i] - p->a_before[i], before = p->changed[i];
+    return p->known != 1.0 || !(last * before > 0.0) ? 0.0 : cc_abs(last) < 2.0 * cc_abs(before) ? last : 2.0 * before;
+}
+
 /* Step 4: the state at the beginning of the interval on which the force will act, and the energy R made until then.
  * `pushed`: the accelerations by the forces that were given, the newest first. */
 CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, double pushed[CC_LAGS - 1][3],
@@ -243,6 +253,7 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
     const CcPartner *p = &c->partner;
     int lag = cc_lag(p->lag), modelled = p->model.use != 0.0 && p->W[2][2] > 0.0;
     double W = p->W[2][2], made = c->ledger.made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
+    double goes_on[2] = {cc_goes_on(p, 0), cc_goes_on(p, 1)};
     CcAhead ahead = cc_model_now(&p->model);
     if (at->kappa > 0.0)
         made += c->pushed - W * c->held[lag];
@@ -250,6 +261,8 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
         cc_model_inputs(p, u + 1);
     for (int k = lag - 1; k >= 0; k--) {
         double alpha[3], x = at->x, w = at->w;
+        for (int i = 0; i < 2; i++)
+            at->a[i] += goes_on[i];
         for (int i = 0; i < 3; i++)
             alpha[i] = at->a[i] + pushed[k][i];
         if (modelled)
@@ -270,6 +283,8 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
             made += at->kappa * (to - from) * (alpha[2] - W * (p->f[k][2] - 0.5 * (from + to)));
         }
     }
+    for (int i = 0; i < 2; i++)
+        at->a[i] += goes_on[i];
     if (modelled) { /* by the force of before, so that a b_0 which a steady force does not show is of no account */
         u[0] = u[1];
         at->a[2] = p->turn[2] + cc_model_next(&p->model, lag, u, &ahead) - cc_dot(at->W[2], p->f[0]);

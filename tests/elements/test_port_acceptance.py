@@ -304,6 +304,28 @@ def test_masters_that_control_their_error_come_to_the_end(family: str) -> None:
             assert result.steps <= most * hold.steps
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("master", "most"), [(JACOBI, 0.15), (SEQUENTIAL, 0.035)])
+def test_the_work_of_friction_on_shaken_blocks_is_as_the_theory_says(master: str, most: float) -> None:
+    """In the second half of the run, of those whose friction answers within a step."""
+    errors: dict[str, list[float]] = {"hold": [], "given": []}
+    for index in range(60):
+        system = one_system(7, "shaken", index)
+        if system.H * system.facts["mu"] * 9.81 * system.facts["k_T"] > 1.0:
+            continue
+        half = system.steps // 2
+        for start, exact in zip(system.starts, system.reference(), strict=True):
+            lawful = exact[-1, -1] - exact[half, -1]
+            for method, off in errors.items():
+                run = system.bench.run(
+                    start, system.H, system.steps, master, coupling_of(system, master, METHODS[method])
+                )
+                before = system.friction_work(run.states[: half + 1], run.forces[:half])
+                off.append(abs((system.friction_work(run.states, run.forces) - before) / lawful - 1))
+    hold, given = (np.mean(np.minimum(off, 1.0)) for off in errors.values())
+    assert given < most < 0.5 * hold
+
+
 @pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
 @pytest.mark.parametrize("h", [0.3, 1.0])  # omega H
 def test_a_body_that_lies_on_the_floor_from_the_start_stays_there(h: float, master: str) -> None:

@@ -17,8 +17,8 @@
  * The law itself  acts while the order is unknown, never worse than a force that is held
  * Ledger, J       made, and taken by losses, for each lag
  *
- * With the order given, before anything is known, k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the
- * recent steps, so a step that tends to 0 gives the law.  Of a spring of unknown mass what pulls at the start is
+ * With the order given, before anything is known, 2 k W H^2 + 4 d W H = 1 is assumed for the longest of the recent
+ * steps, so a step that tends to 0 gives the law.  Of a spring of unknown mass what pulls at the start is
  * carried; after more than four samples without an answer W = 0, and from the start where it is not to be learned.
  * A W that is given is kept for some samples, or for good where it is not to be learned, unless the force explains what
  * is seen with another one, and the step is so long that the difference matters: |W_seen - W| (k H^2 + d H) > 1/10.
@@ -71,7 +71,7 @@
 #define CC_BOND_MOST 1e60         /* of W and of a step that is advised: with more, products overflow */
 
 typedef struct {
-    double k, d; /* stiffness, damping coefficient: one of them is 0 */
+    double k, d; /* stiffness, damping coefficient */
     CcCouplingOptions given;
     int bodies_first; /* 1 where a sample is known to show the end of the interval that the step is to pass */
 } CcBondOptions;
@@ -266,12 +266,14 @@ CC_API int cc_bond_contradicts(CcBond *c)
     return c->likely < CC_BOND_FIRST ? -1 : shown;
 }
 
+/* 1 of a damper alone. */
+CC_API int cc_bond_is_damper(const CcBondOptions *o) { return o->d > 0.0 && !(o->k > 0.0); }
+
 /* W before anything is known. */
 CC_API double cc_bond_guess(const CcBondOptions *o, double H)
 {
-    return o->d > 0.0   ? cc_bond_admittance(CC_BOND_GUESS_DAMPED, o->d * H)
-           : o->k > 0.0 ? cc_bond_admittance(CC_BOND_GUESS, o->k * H * H)
-                        : 0.0;
+    double held = o->k * H * H / CC_BOND_GUESS + o->d * H / CC_BOND_GUESS_DAMPED;
+    return held > 0.0 ? cc_bond_admittance(1.0, held) : 0.0;
 }
 
 /* 1 if the force f of the interval that ended with the rate v turned the rate along f round and made it larger.  What
@@ -315,10 +317,10 @@ CC_API void cc_bond_admit(CcBond *c, const CcBondOptions *o, const double fit[3]
     double all = fit[0] * fit[2];
     int sure = c->learned >= CC_BOND_EARLY && explained >= CC_BOND_SURELY * all;
     c->doubted = !sure && (o->k > 0.0 || o->d * c->W * c->H > CC_BOND_LARGE);
-    if (o->d > 0.0 && explained < CC_BOND_EXPLAINED * all)
+    if (cc_bond_is_damper(o) && explained < CC_BOND_EXPLAINED * all)
         most = cc_max(guess, c->shown);
     else if (o->k > 0.0 && c->learned < CC_BOND_FEW)
-        most = guess / CC_BOND_GUESS;
+        most = cc_bond_admittance(1.0, o->k * c->H * c->H);
     if (!(o->given.inertia > 0.0) && c->W > most)
         c->W = most, c->known = CC_BOND_LIMITED;
 }
@@ -422,7 +424,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
         c->lag = asked, c->settled = 1.0;
     else if (!unsettled || o->given.holds)
         c->lag = by_errors;
-    int silent = !o->given.holds && o->d > 0.0 && cc_probe_ends(&c->probe);
+    int silent = !o->given.holds && cc_bond_is_damper(o) && cc_probe_ends(&c->probe);
     if (learns && unsettled && asked < 0 && (silent || o->given.holds) && by_errors == before)
         cc_bond_find_lag(c);
     if (learns && unsettled && silent)
@@ -509,7 +511,7 @@ CC_API int cc_bond_is_literal(const CcBond *c, const CcBondOptions *o)
 {
     if (cc_lag(c->lag) > 0 || cc_bond_overshoots(c, o))
         return 0;
-    if (o->d > 0.0 && cc_bond_knows_lag(c, o))
+    if (cc_bond_is_damper(o) && cc_bond_knows_lag(c, o))
         return c->known == 0.0 ? cc_bond_brakes_hard(c, o) : c->doubted != 0.0;
     return !cc_bond_knows_lag(c, o) || c->known == 0.0 || c->doubted != 0.0;
 }

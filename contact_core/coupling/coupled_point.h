@@ -39,7 +39,9 @@
  *                 both the rate that is expected and that at the sample call for, and nothing where these differ in
  *                 sign.  While the order is unknown likewise by the rate 3 H/2 after the sample, with the largest W of
  *                 all lags: where it has turned by then, and after twelve samples that are learned always
- * Lag, W          bond.h, as of a spring of the greater stiffness across the line, or of a damper if c H > k H^2
+ * Lag, W          bond.h, as of a spring of the greater stiffness across the line and of the damper.  From the start
+ *                 what is elastic is carried by others, and not what is damped; with z > 0.4 the law acts no more
+ *                 once a W is known, for it makes speed from z = 2 on
  * The law itself  while the order is unknown, and with L = 0 until W is sure: f at a = 0, W = 0, the mean along the
  *                 straight line of the velocity
  *
@@ -112,13 +114,12 @@ typedef struct {
     double own[3], shift;       /* velocity of P itself: the guide may move below it; (beta - 1/2) H */
 } CcPoint;
 
-/* The bond of what is more over the interval H: k, the greater stiffness across the line, or the damping. */
-CC_API CcBondOptions cc_point_bond(const CcPointOptions *o, double k, double H)
+/* The bond of the stiffness k, the greater one across the line, and of the damping. */
+CC_API CcBondOptions cc_point_bond(const CcPointOptions *o, double k)
 {
     CcBondOptions bond = o->bond;
-    int brakes = o->c > k * H;
-    bond.k = brakes ? 0.0 : k;
-    bond.d = brakes ? o->c : 0.0;
+    bond.k = k;
+    bond.d = o->c;
     return bond;
 }
 
@@ -281,7 +282,7 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
             cc_point_add_moment(at, D, c->f[L], H, p->moment[L]);
     }
     cc_bond_meets_speed(c, cc_norm(v), cc_norm(p->v));
-    CcBondOptions bond = cc_point_bond(o, here.k[0] > here.k[1] ? here.k[0] : here.k[1], H);
+    CcBondOptions bond = cc_point_bond(o, here.k[0] > here.k[1] ? here.k[0] : here.k[1]);
     cc_bond_learn(c, &bond, y, v);
     p->U = here.U;
     for (int i = 0; i < 3; i++) {
@@ -474,20 +475,25 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
                             double f[3])
 {
     CcBond *c = &p->bond;
-    CcBondOptions bond = cc_point_bond(o, cc_point_stiffness(o, P), H);
+    CcBondOptions bond = cc_point_bond(o, cc_point_stiffness(o, P));
     double at[3], speed[3], change[3], U = p->U, u[CC_MODEL_FORCES + 1] = {0.0};
     CcPointForce force;
     CcPotential here;
     int lag = cc_bond_begin(c, &bond, H);
     int literal = !bond.given.straight && cc_bond_is_literal(c, &bond);
+    if (c->known > 0.0 && o->c * c->W * H > CC_POINT_HARD)
+        literal = 0;
     int modelled = cc_bond_is_modelled(c, &bond);
     CcPointInterval in = {.H = H, .W = literal ? 0.0 : c->W, .R = c->ledger.made[lag],
                           .W_R = cc_bond_knows_lag(c, &bond) ? c->W : 0.0};
     CcAhead ahead = cc_model_now(&c->model);
+    double carried = bond.k > 0.0 && !(c->answered > 0.0) && c->known == 0.0 ? 1.0 : 0.0; /* but no damping */
     for (int i = 0; i < CC_MODEL_FORCES; i++)
         u[i + 1] = cc_dot(c->f[i], c->along);
-    for (int i = 0; i < 3; i++)
-        speed[i] = v[i], in.a[i] = literal ? 0.0 : c->a[i], in.turn[i] = 0.5 * H * c->y[i], in.T[i] = p->moment[lag][i];
+    for (int i = 0; i < 3; i++) {
+        speed[i] = v[i], in.turn[i] = 0.5 * H * c->y[i], in.T[i] = p->moment[lag][i];
+        in.a[i] = literal ? 0.0 : c->a[i] + carried * c->W * p->damped[0][i];
+    }
     cc_point_shifted(p, P, v, at);
     for (int k = lag - 1; k >= 0; k--) { /* intervals whose forces are given already */
         double D[3], y[3];

@@ -248,7 +248,7 @@ static int sample(Element *e, CcHost *host, double step)
     }
     int was_mismatched = cc_is_mismatched(&p->bond.rule), settled = p->bond.settled != 0.0;
     int corrected = cc_is_corrected(&p->bond);
-    CcBondOptions bond = cc_point_bond(&options, before.k, p->bond.H);
+    CcBondOptions bond = cc_point_bond(&options, before.k);
     if (!law || held) {
         cc_point_observe(p, &options, P, v, v, step);
         e->energy.switched -= p->jumped;

@@ -5,7 +5,7 @@
 #include "coupling/held_mass.h"
 
 /* Steps a contact that are advised: of bodies that nothing else moves, and of others.  With them the free bodies, tips,
- * rows and loaded bodies of tests/elements/test_step_advice.py are right within 2 %. */
+ * rows and loaded bodies of tests/elements/test_coupled_step_advice.py are right within 2 %. */
 #define STEPS_ALONE 4.0
 #define STEPS_BESIDE_OTHERS 16.0
 #define OTHERS 4e-4 /* of what the force does, squared: 2 % more, over a contact, is something else that moves the bodies */

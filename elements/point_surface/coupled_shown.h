@@ -8,7 +8,7 @@
  * rows and loaded bodies of tests/elements/test_coupled_step_advice.py are right within 2 %. */
 #define STEPS_ALONE 4.0
 #define STEPS_BESIDE_OTHERS 16.0
-#define OTHERS 4e-4 /* of what the force does, squared: 2 % more, over a contact, is something else that moves the bodies */
+#define OTHERS 4e-4 /* of what the force does, squared: from 2 % of it on, over a contact, others move the bodies too */
 
 /* Angular frequency, rad/s, of the bodies on the stiffness that the depth x shows; 0 while nothing is known. */
 static double omega_at(const CcCoupling *c, const CcPortLaw *law, double x)
@@ -63,8 +63,8 @@ static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, 
                         0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
 }
 
-/* Whether other things than this contact move the bodies too: by the free acceleration, and by its change over a contact
- * of N steps, from the change in an interval, of the relative motion or of the point alone. */
+/* Whether other things than this contact move the bodies too: by the free acceleration, and by its change over a
+ * contact of N steps, from the change in an interval, of the relative motion or of the point alone. */
 static void see_others(Element *e, int i, double change, double of_point, double own, double N)
 {
     const CcPartner *p = &partner_of(e, i)->partner;

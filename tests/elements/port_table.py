@@ -147,15 +147,21 @@ def joined_spring() -> System:
     )  # fmt: skip
 
 
-def three_balls(N: float) -> System:
-    """Of 1 kg, two of them in touch."""
-    law, unit = Law(_K), np.eye(3)
+def row_of_balls(N: float, count: int) -> System:
+    """Of 1 kg, in touch but for the first one, which meets them."""
+    law, unit = Law(_K), np.eye(count)
     H = interval(0.5, law, N)
-    wires = [Wire(contact(law, True), rows(3, z=unit[k]), rows(3, z=unit[k + 1])) for k in (0, 1)]
+    wires = [Wire(contact(law, True), rows(count, z=unit[k]), rows(count, z=unit[k + 1])) for k in range(count - 1)]
+    still = [0.0] * (count - 1)
     return System(
-        "balls", linear_plant([1.0] * 3, H, wires), tuple(w.port for w in wires), H, math.ceil(4 + 6 * N + 8),
-        start_states([4 * H, 0, 0], [-1, 0, 0], H), np.array([0, 0, 0, 1.0, 1.0, 1.0]), N=N,
+        "balls", linear_plant([1.0] * count, H, wires), tuple(w.port for w in wires), H,
+        math.ceil(4 + 2 * count * N + 8), start_states([4 * H, *still], [-1, *still], H),
+        np.array([0.0] * count + [1.0] * count), N=N,
     )  # fmt: skip
+
+
+def three_balls(N: float) -> System:
+    return row_of_balls(N, 3)
 
 
 def driven_axis(omega_H: float) -> System:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from tests.elements.port_systems import (
     worse_by_mean,
     worse_by_phase,
 )
-from tests.elements.port_table import OPEN, Row, all_rows, readme_table, value
+from tests.elements.port_table import OPEN, Row, all_rows, readme_table, row_of_balls, value
 
 _SEED, _EACH = 1018, 30
 _ROWS = {row.name: row for row in all_rows()}
@@ -43,9 +44,51 @@ _MOST = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in _ROWS if name not in OPEN])
-def test_rows_of_the_table_are_right_with_the_order_given(name: str) -> None:
-    assert _ROWS[name].is_right(_given(_ROWS[name]))
+# right under the other master only: there friction meets a load of eight samples a period two intervals late
+_SEQUENTIAL_ONLY = {"shaken block that sticks: drift, m", "shaken block that slides: friction work"}
+
+
+@pytest.mark.parametrize("method", ["auto", "given"])
+@pytest.mark.parametrize(
+    ("name", "master"),
+    [
+        (name, master)
+        for name in _ROWS
+        for master in (JACOBI, SEQUENTIAL)
+        if name not in OPEN and not (master == JACOBI and name in _SEQUENTIAL_ONLY)
+    ],
+)
+def test_rows_of_the_table_are_right(name: str, master: str, method: str) -> None:
+    row = replace(_ROWS[name], master=master)
+    found = value(row, METHODS[method])
+    assert found is not None and row.is_right(found)
+
+
+def test_a_mode_that_contradicts_the_master_is_overruled() -> None:
+    """`predicted` is for Jacobi: under Gauss-Seidel a block that slides to rest stays on the floor, and the log says
+    why."""
+    row = _ROWS["block that stops: depth, m"]
+    found = measure(0, row.system, SEQUENTIAL, "hold", row.system.reference())
+    run = row.system.bench.run(
+        row.system.starts[0], row.system.H, row.system.steps, SEQUENTIAL, {"coupling.mode": "predicted"}
+    )
+    assert found is not None and row.is_right(-float(np.min(run.states[:, 1])))
+    assert any("order" in message for message in run.messages)
+
+
+@pytest.mark.parametrize("count", [3, 5])
+@pytest.mark.parametrize("N", [6.3, 12.0, 31.0])
+@pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
+def test_rows_of_balls_keep_their_energy(master: str, N: float, count: int) -> None:
+    """In each of fifteen phases within 2 % with the order given, 3.5 % with it unknown; held forces make 13 % and more
+    under Gauss-Seidel."""
+    system = row_of_balls(N, count)
+    exact = system.reference()
+    for method, most in (("given", 0.02), ("auto", 0.035)):
+        found = measure(0, system, master, method, exact)
+        assert found is not None and np.max(np.abs(found.energies / found.exact_energies - 1.0)) < most
+    hold = measure(0, system, master, "hold", exact)
+    assert hold is not None and np.min(hold.energies / hold.exact_energies) > 1.1
 
 
 def test_the_readme_shows_these_rows() -> None:

@@ -32,6 +32,15 @@ PROTOTYPE_NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or 
 """What a prototype in Python needs on its target."""
 
 
+# Words of coupling.order by the lag 0, 1, 2: how the master calls, and which one does by default.  Ecos and libcosim
+# run in tests/platform; Simulink: MathWorks support, answer 1901185; VeriStand: its manual, Execution Order for Models.
+CALL_ORDERS = (
+    ("sequential", "one FMU after the other, each with the newest values (Gauss-Seidel)", "fmu-builder run"),
+    ("parallel", "all with the values before the step (Jacobi)", "Ecos, libcosim, Simulink, VeriStand"),
+    ("late", "as parallel, with inputs that are one more step old", "Jacobi through one more FMU or delay"),
+)
+
+
 @functools.cache
 def templates() -> jinja2.Environment:
     """The HTML templates; values are escaped."""
@@ -60,6 +69,7 @@ def documentation_files(model: Model, fmi: Fmi = 2) -> dict[str, bytes]:
             advice=step_advice(model.variables),
             write_quantity=quantity,
             has_modes=any(v.name == MODE for v in model.variables),
+            call_orders=CALL_ORDERS if any(v.name == "coupling.order" for v in model.variables) else (),
             prototype_needs=PROTOTYPE_NEEDS,
             theory="".join(markdown(theory(folder), folder) for folder in folders),
             groups=_rows(assembly.own_variables() if assembly else model.variables, model.texts),

@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
-from fmu_builder.export.documentation import documentation_files
+from fmu_builder.export.documentation import CALL_ORDERS, documentation_files
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.step_advice import HeldForce, Part, advice_of, late_row, preferred_step, step_advice
-from fmu_builder.paths import shipped
+from fmu_builder.paths import PACKAGE, shipped
 from tests.contact_core.fmi2 import literal
 
 
@@ -235,3 +235,14 @@ def test_it_is_told_by_info_and_on_the_page(tmp_path: Path) -> None:
     said = CliRunner().invoke(app, ["info", str(recipe)]).output
     assert "recommended communication step: 0.0016 s" in said
     assert "with C_F = 1e5 N/m and an effective mass of 1 kg (proportional to the square root of the mass)" in said
+
+
+def test_the_page_and_the_guide_say_which_order_a_tool_has(tmp_path: Path) -> None:
+    guide = (PACKAGE / "guide" / "coupling.md").read_text(encoding="utf-8")
+    pages = [
+        documentation_files(load_model(recipe))["documentation/index.html"].decode()
+        for recipe in (shipped("fmus") / "PointSurface.toml", literal("PointSurface", tmp_path))
+    ]
+    for lag, (word, master, tools) in enumerate(CALL_ORDERS):
+        assert f"| `{word}` | {lag} | {master} | {tools} |" in guide
+        assert [f"<td>{word}</td><td>{lag}</td><td>{master}</td>" in page for page in pages] == [True, False]

@@ -2,13 +2,21 @@
 
 x' = v = w - v_p,  m w' = -s N"""
 
+import numpy as np
+
 import contact_core
 
 law, contact = contact_core.CcContactLaw(), contact_core.CcContact()
+restitution_limit, compression_limit = np.zeros(1), np.zeros(1)  # of the damping ratio: what cc_damping_sides fills
 
 
 def stiffness(e):
     return e.C_F if e.work else 0.0
+
+
+def law_of(e):
+    law.C_F, law.C_r, law.k_D, law.k_E = stiffness(e), e.C_r, e.k_D, e.k_E
+    return law
 
 
 def depth(e, gap):
@@ -17,9 +25,8 @@ def depth(e, gap):
 
 def outputs(e):
     s, h = -1.0 if e.x < 0.0 else 1.0, depth(e, e.gap)
-    law.C_F, law.C_r, law.k_D, law.k_E = stiffness(e), e.C_r, e.k_D, e.k_E
     e.v = e.w - e.p.v
-    contact_core.cc_contact(law, h, [-s, 0.0, 0.0], [e.v, 0.0, 0.0], contact)
+    contact_core.cc_contact(law_of(e), h, [-s, 0.0, 0.0], [e.v, 0.0, 0.0], contact)
     e.depth = h if e.work else 0.0
     e.normal_force = contact.normal_force
     e.p.F = -contact.force[0]
@@ -36,13 +43,17 @@ def derivatives(e):
     e.der.w = -e.p.F / e.m
 
 
+def limits(e, depth_rate):
+    """Zero where the damping ratio reaches its limits in restitution and in compression."""
+    contact_core.cc_damping_sides(law_of(e), depth_rate, restitution_limit, compression_limit)
+    return restitution_limit[0], compression_limit[0]
+
+
 def indicators(e, z):
-    half, ratio = 0.5 * e.gap, e.k_D * e.v
-    loss, delta = 1.0 - e.C_r**2, 1.0 - e.k_E + e.C_r**2 * e.k_E
-    d_comp, d_rest = loss * e.k_E / delta, -loss * (1.0 - e.k_E) / delta
+    half = 0.5 * e.gap
     z.right_wall, z.left_wall, z.turn = half - e.x, half + e.x, e.v
-    z.right_compression_limit, z.right_restitution_limit = ratio - d_comp, ratio - d_rest
-    z.left_compression_limit, z.left_restitution_limit = -ratio - d_comp, -ratio - d_rest
+    z.right_restitution_limit, z.right_compression_limit = limits(e, e.v)
+    z.left_restitution_limit, z.left_compression_limit = limits(e, -e.v)
 
 
 def remember(e):
@@ -83,7 +94,7 @@ def start(e):
 
 def accept(e, host, step):
     h = depth(e, e.previous.gap)
-    before = 0.5 * e.previous.mass * e.w * e.w + 0.5 * e.previous.stiffness * h * h
+    before = 0.5 * e.previous.mass * e.w * e.w + contact_core.cc_spring_energy(e.previous.stiffness, h)
     now = (e.m, e.gap, stiffness(e))
     is_switched = (e.previous.mass, e.previous.gap, e.previous.stiffness) != now
     record_contact(e, host)

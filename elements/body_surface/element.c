@@ -97,6 +97,25 @@ static inline void place_of(const Motion *m, const double s[3], Real arm[3], Rea
     }
 }
 
+/* The law of one sample: contact.h, whose elastic force is the pressure on the share of the area. */
+typedef struct {
+    CcContactLaw law; /* first: cc_contact_damping and cc_contact_friction read it; its C_F is not used */
+    const Element *element;
+    double area;
+} Share;
+
+static Real share_elastic(const void *of, Real h)
+{
+    const Share *share = of;
+    return share->area * pressure(share->element, h);
+}
+
+static Real share_energy(const void *of, Real h)
+{
+    const Share *share = of;
+    return share->area * energy_per_area(share->element, h);
+}
+
 static void add_sample(Element *e, const Motion *m, const Sample *sample, Sums *sums, int on_demand)
 {
     Real arm[3], x[3], turning_b[3], turning_s[3], v[3], moment[3];
@@ -111,35 +130,34 @@ static void add_sample(Element *e, const Motion *m, const Sample *sample, Sums *
     cc_cross(m->w_s, x, turning_s);
     CC_UNROLL for (int i = 0; i < 3; i++)
         v[i] = m->u[i] + turning_b[i] - turning_s[i];
-    const CcContactLaw limits = {.K_fr = e->K_fr, .C_r = e->C_r, .k_D = e->k_D, .k_E = e->k_E, .k_T = e->k_T};
-    CcContact stress;
-    Real w = -cc_dot(v, foot.normal), d = cc_damping_ratio(&limits, w), F_t[3], A = sample->area;
-    Real v_t[3] = {v[0] + w * foot.normal[0], v[1] + w * foot.normal[1], v[2] + w * foot.normal[2]};
-    Real p = pressure(e, foot.depth), N = A * (p * (1.0 + d));
-    stress.slip_speed = cc_norm(v_t);
-    stress.friction_force = cc_ramp_force(e->K_fr, e->k_T, N, stress.slip_speed, v_t, F_t);
+    const Share share = {.law = {.K_fr = e->K_fr, .C_r = e->C_r, .k_D = e->k_D, .k_E = e->k_E, .k_T = e->k_T},
+                         .element = e,
+                         .area = sample->area};
+    const CcContactParts parts = {share_elastic, on_demand ? share_energy : 0, cc_contact_damping, cc_contact_friction,
+                                  &share};
+    CcContact contact;
+    cc_contact_of(&parts, foot.depth, foot.normal, v, &contact);
     CC_UNROLL for (int i = 0; i < 3; i++) {
-        stress.force[i] = N * foot.normal[i] - F_t[i];
-        sums->force[i] += stress.force[i];
-        sums->pressed[i] += N * foot.normal[i];
-        sums->pressed_at[i] += N * foot.point[i];
+        sums->force[i] += contact.force[i];
+        sums->pressed[i] += contact.normal_force * foot.normal[i];
+        sums->pressed_at[i] += contact.normal_force * foot.point[i];
     }
-    cc_cross(arm, stress.force, moment);
+    cc_cross(arm, contact.force, moment);
     CC_UNROLL for (int i = 0; i < 3; i++)
         sums->moment_b[i] += moment[i];
-    cc_cross(x, stress.force, moment);
+    cc_cross(x, contact.force, moment);
     CC_UNROLL for (int i = 0; i < 3; i++)
         sums->moment_s[i] += moment[i];
-    e->contact_area += A;
+    e->contact_area += sample->area;
     e->contact_samples += 1.0;
-    e->normal_force += N;
-    e->elastic_force += A * p;
-    e->friction_force += stress.friction_force;
+    e->normal_force += contact.normal_force;
+    e->elastic_force += contact.elastic_force;
+    e->friction_force += contact.friction_force;
     e->singular = re(e->singular) != 0.0 || foot.singular;
-    e->power.damping += A * (p * d) * w;
-    e->power.friction += stress.friction_force * stress.slip_speed;
+    e->power.damping -= contact.damping_force * cc_dot(v, foot.normal);
+    e->power.friction += contact.friction_force * contact.slip_speed;
     if (on_demand)
-        e->energy.elastic += A * energy_per_area(e, foot.depth);
+        e->energy.elastic += contact.elastic_energy;
 }
 
 /* Whether the ball holds no sample that acts, and none that is deeper than the deepest so far. */

@@ -31,12 +31,23 @@ step = 1e-3
 [slaves]
 damper = { recipe = "ImpactDamper", start = { m = 1, C_F = 1e4, C_r = 0.5, k_D = 1e4, gap = 0.02, w0 = 1 } }
 """
+SKIN = """
+connections = [["ball.frame", "skin.body"]]
+[parts]
+skin = { recipe = "BodySurface", start = { C_p = 2e7, C_r = 0.5, k_D = 1e4, K_fr = 0 } }
+[parts.ball]
+recipe = "RigidBody"
+start = { m = 1, J_xx = 1e3, J_yy = 1e3, J_zz = 1e3, r0 = [0, 0, 0.11], v0 = [0, 0, -1], g = [0, 0, 0] }
+[experiment]
+stop = 0.1
+step = 1e-3
+"""
 PROGRAM = """
 import json
 from pathlib import Path
 from fmu_builder import run
 found = {}
-for name in ("Bounce", "coupled", "damper"):
+for name in ("Bounce", "Skin", "coupled", "damper"):
     trace = run(Path(f"{name}.toml")).trace
     found[name] = {**trace.events, **{signal: [float(trace[signal].min()), float(trace[signal].max()),
                                                float(trace[signal][-1])] for signal in trace.names}}
@@ -45,7 +56,7 @@ print(json.dumps(found))
 
 
 def results(folder: Path, *changes: tuple[str, str, str]) -> dict[str, dict[str, float | list[float]]]:
-    """What the three systems do with a copy of the package in which lines of contact_core/laws are changed.
+    """What the systems do with a copy of the package in which lines of contact_core/laws are changed.
 
     changes   (header, what it holds once, what stands there instead)"""
     package = folder / "package"
@@ -58,6 +69,7 @@ def results(folder: Path, *changes: tuple[str, str, str]) -> dict[str, dict[str,
         assert text.count(old) == 1, f"{header}: {old}"
         path.write_text(text.replace(old, new), encoding="utf-8")
     (folder / "Bounce.toml").write_text(ASSEMBLY)
+    (folder / "Skin.toml").write_text(SKIN)
     (folder / "coupled.toml").write_text(SCENARIO)
     (folder / "damper.toml").write_text(DAMPER)
     done = subprocess.run(
@@ -96,11 +108,15 @@ def results(folder: Path, *changes: tuple[str, str, str]) -> dict[str, dict[str,
 def test_force_energy_events_and_coupled_force_follow_one_formula(
     tmp_path: Path, changes: tuple[tuple[str, str, str], ...], k: float, restitution: float
 ) -> None:
-    """1 kg at 1 m/s: d is on its limits but within 1e-4 s at the turn, so that the rebound is sqrt((1 + d_rest)/(1 +
-    d_comp)), and the largest elastic force sqrt(k/(1 + d_comp))."""
+    """1 kg at 1 m/s, a point or the skin of a ball: d is on its limits but within 1e-4 s at the turn, so that the
+    rebound is sqrt((1 + d_rest)/(1 + d_comp)), and the largest elastic force of the point sqrt(k/(1 + d_comp))."""
     found = results(tmp_path, *changes)
     d_comp = (1.0 - restitution**2) / (1.0 + restitution**2)
-    for name, ball, close in (("Bounce", "fmu.ball.p.v[3]", 1e-3), ("coupled", "ball.p.v[3]", 5e-3)):
+    for name, ball, close in (
+        ("Bounce", "fmu.ball.p.v[3]", 1e-3),
+        ("Skin", "fmu.ball.frame.v[3]", 1e-3),
+        ("coupled", "ball.p.v[3]", 5e-3),
+    ):
         v = found[name][ball]
         assert isinstance(v, list)
         assert v[-1] == pytest.approx(restitution, rel=close), name

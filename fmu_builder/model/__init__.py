@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from fmu_builder.model.model import ElementModel, Model, Variable
     from fmu_builder.model.recipe import CheckedRecipe, read_recipe
     from fmu_builder.model.scenario import CheckedScenario, read_scenario
-    from fmu_builder.model.step_advice import Advice, step_advice
     from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure, Table
     from fmu_builder.model.table_model import In, Pair, Points, Quantities, Quantity, TableModel
     from fmu_builder.model.wiring import Wiring, wire
 
 __all__ = [
-    "Advice",
     "AssemblyModel",
     "CheckedAssembly",
     "CheckedRecipe",
@@ -53,7 +51,6 @@ __all__ = [
     "read_declaration",
     "read_recipe",
     "read_scenario",
-    "step_advice",
     "wire",
 ]
 

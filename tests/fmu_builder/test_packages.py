@@ -56,6 +56,8 @@ def test_a_package_offers_what_it_lists(folder: Path) -> None:
     listed = getattr(package, "__all__", ())  # a package inside one of the wings may list nothing
     assert not [name for name in listed if not hasattr(package, name)]
     assert set(listed) <= set(dir(package))
+    modules = {path.stem for path in folder.iterdir()}
+    assert modules.isdisjoint(listed), "once the module is imported, its name is that of the module"
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         _ = package.nonsense
 

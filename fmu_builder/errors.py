@@ -29,9 +29,7 @@ class Problem:
 
 
 class FmuBuilderError(Exception):
-    """Base of all errors of this package.  `problems` lists every fault found; `exit_code` is the command's.
-
-    notes   remarks on the run that it ended; a traceback shows them too"""
+    """Base of all errors of this package.  `problems` lists every fault found; `exit_code` is the command's."""
 
     exit_code = 3
 
@@ -45,9 +43,11 @@ class FmuBuilderError(Exception):
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """Remarks on the run that the error ended."""
         return tuple(getattr(self, "__notes__", ()))
 
     def add_notes(self, notes: Iterable[str]) -> None:
+        """Add remarks, which a traceback shows below the message."""
         for note in notes:
             self.add_note(note)
 

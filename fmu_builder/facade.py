@@ -10,20 +10,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
+@functools.cache
+def homes(package: str) -> dict[str, str]:
+    """The module that each imported name of a package comes from."""
+    source = Path(sys.modules[package].__file__ or "").read_text(encoding="utf-8")
+    found = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom) and node.module)
+    return {alias.name: str(node.module) for node in found for alias in node.names}
+
+
 def on_demand(package: str, offered: Sequence[str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package whose imports of the `offered` names stand below `if TYPE_CHECKING`,
     where type checkers read them.  The first use of a name imports the module that it comes from."""
 
-    @functools.cache
-    def homes() -> dict[str, str]:
-        source = Path(sys.modules[package].__file__ or "").read_text(encoding="utf-8")
-        found = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom) and node.module)
-        return {alias.name: str(node.module) for node in found for alias in node.names if alias.name in offered}
-
     def get(name: str) -> object:
-        if name not in homes():
+        if name not in offered or name not in homes(package):
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        value = getattr(importlib.import_module(homes()[name]), name)
+        value = getattr(importlib.import_module(homes(package)[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -99,6 +99,7 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
+        """Whether all signals and events keep within their tolerances, and the times are those that were asked for."""
         covered = self.overlap or not self.span.note
         return covered and all(s.passed for s in self.signals) and all(e.passed for e in self.events)
 

@@ -21,6 +21,7 @@ from fmu_builder.model.table_model import KIND, In, Models
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Table = Mapping[str, object]
+"""A table of the recipe, by key."""
 # names of keys; or the model of a table, whose units and limits its values have; or of `kind` by kind
 Keys = Sequence[str] | Models
 

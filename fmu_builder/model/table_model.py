@@ -150,7 +150,11 @@ Number = Annotated[FiniteFloat, Strict()]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Count = Annotated[int, Field(ge=1), BeforeValidator(_whole)]
 Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
+"""A number in the SI unit, or a text with a unit."""
 Quantities = Annotated[Sequence[Quantity], BeforeValidator(_list)]
+"""A list of quantities."""
 Pair = Annotated[Sequence[Quantity], Field(min_length=2, max_length=2), BeforeValidator(_pair)]
+"""A list of two quantities."""
 Points = Annotated[Sequence[Quantities] | str, BeforeValidator(_points)]
+"""A list of points, or the name of a CSV file of them."""
 WholeNumbers = Annotated[Sequence[Whole], BeforeValidator(_list)]

@@ -47,6 +47,7 @@ class Written:
 
     @property
     def classes(self) -> tuple[str, ...]:
+        """Their full names, elements first."""
         return (*self.elements, *self.systems)
 
 

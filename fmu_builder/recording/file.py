@@ -48,15 +48,17 @@ class Call:
 
     @property
     def inputs(self) -> Mapping[str, Value]:
+        """The arguments by name."""
         return named_fields(self.function, self.function.inputs, self._inputs)
 
     @property
     def outputs(self) -> Mapping[str, Value]:
-        """Empty after a status other than fmi2OK and fmi2Warning."""
+        """What was returned, by name; empty after a status other than fmi2OK and fmi2Warning."""
         return named_fields(self.function, self.function.outputs, self._outputs)
 
     @property
     def end(self) -> float | None:
+        """s since the recording began; None if the call has not returned."""
         return None if self.duration is None else self.begin + self.duration
 
 
@@ -77,6 +79,9 @@ class Message:
 class Recording:
     """The calls of one process to an FMU, in the order of beginning.
 
+    calls     each a Call           messages  each a Message
+    names     of the instances, by their number; the first one is empty
+    process   its number            path      the file
     is_whole  false if the disk became full: calls are missing at the end
     Raises InputError for a file that is no recording, or not all of one."""
 
@@ -183,14 +188,16 @@ class Recording:
 
     @cached_property
     def description(self) -> Description:
+        """What that file declares."""
         return Description(self.xml, str(self.path))
 
     @cached_property
     def by_reference(self) -> Mapping[tuple[str, int], Sequence[Scalar]]:
+        """Its variables, by type and value reference."""
         return by_reference(self.description)
 
     def name_of(self, family: str, reference: int) -> str:
-        """Of aliases that of the first."""
+        """The variable of a type and a value reference; of aliases the first one."""
         variables = self.by_reference.get((family, reference))
         return variables[0].name if variables else f"#{reference}"
 

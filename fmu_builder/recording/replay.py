@@ -31,7 +31,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replay:
-    """calls  that were repeated, up to the first difference      notes  on what was not"""
+    """The answers of an FMU beside the recorded ones.
+
+    calls  that were repeated, up to the first difference      notes  on what was not"""
 
     recording: Recording
     fmu: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shutil
@@ -307,9 +308,38 @@ def test_documents_have_the_keys_that_files_may_have() -> None:
     assert keys(Part, "count") == keys(SlaveEntry)
 
 
-def test_every_public_name_has_a_text() -> None:
-    for name in fmu_builder.__all__:
-        assert name.startswith("__") or getattr(fmu_builder, name).__doc__, name
+@pytest.mark.parametrize("module", ["", *(f".{name}" for name in api_docs.PUBLIC_MODULES)])
+def test_every_public_name_has_a_text(module: str) -> None:
+    package = importlib.import_module(f"fmu_builder{module}")
+    names = [name for name in package.__all__ if not name.startswith("__")]
+    assert not [name for name in names if not api_docs.text_of(package.__name__, name)]
+    members = [
+        (name, *member)
+        for name in names
+        if isinstance(thing := getattr(package, name), type) and module.strip(".") in ("", *api_docs.WITH_MEMBERS)
+        for member in api_docs.public_members(thing)
+    ]
+    assert not [f"{name}.{member}" for name, member, what in members if not getattr(what, "__doc__", "")]
+
+
+def test_the_page_of_the_python_api_lists_members_and_keeps_the_quotes_of_defaults() -> None:
+    page = api_docs.PAGE.read_text(encoding="utf-8")
+    for text in ("- `passed`: ", "- `errors`: ", "- `events`: ", "- `save(folder: Path | str = '.') -> Path`: "):
+        assert f"\n{text}" in page
+    assert "platforms: str | Sequence[str] = ('all',)" in page
+    used = {
+        (module, name.strip())
+        for path in api_docs.PAGE.parent.glob("*.md")
+        for module, names in re.findall(r"from fmu_builder\.(\w+) import ([\w, ]+)", path.read_text(encoding="utf-8"))
+        for name in names.split(",")
+    }
+    assert len(used) > 10
+    for module, name in used:
+        assert module in api_docs.PUBLIC_MODULES
+        assert f"\n- `{name}" in page.partition(f"### fmu_builder.{module}\n")[2], name
+
+
+def test_every_field_of_a_public_model_has_a_text() -> None:
     public = [getattr(fmu_builder, name) for name in fmu_builder.__all__]
     models = [thing for thing in public if isinstance(thing, type) and issubclass(thing, TableModel)]
     assert {*DOCUMENTS.values(), *SURFACES.values(), *CONSTRAINTS.values(), Part, Body, GuideLine, Point} <= {*models}

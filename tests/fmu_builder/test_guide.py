@@ -3,7 +3,7 @@
 ```toml title="drop.toml"     is written to that file, ```python title="test_drop.py" too
 ```console                    `$ command` runs and must succeed; each line below it must be in what it prints
 ```python                     runs; all blocks of a page share their names
-```text, yaml, or indented    an illustration
+```text, yaml, or indented    an illustration; below a line that ends with `FILE`: its lines must be in that file
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ import pytest
 from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
-from fmu_builder.paths import find_recipe
+from fmu_builder.paths import find_recipe, shipped
 from fmu_builder.version import __version__
 
 GUIDE = Path(__file__).parents[2] / "fmu_builder" / "guide"
+FOLDERS = [shipped(name).parent for name in ("elements", "fmus")]
 SCRIPTS = [path.read_text(encoding="utf-8") for path in GUIDE.glob("*.py")]
 PAGES = sorted(path for path in GUIDE.glob("*.md"))
 BLOCK = re.compile(
     r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
+QUOTE = re.compile(r"`([\w/]+\.\w+)`:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PLAIN = ("text", "c", "yaml")  # illustrations
 
 
@@ -77,6 +79,10 @@ def test_every_block_of_a_page_does_what_it_shows(page: Path, tmp_path: Path, mo
             exec(compile(body, f"{page.name}:{page.read_text().count(os.linesep, 0, block.start())}", "exec"), names)
         else:
             assert language in PLAIN or page.stem == "element-reference", f"{page.name}: a block of {language}"
+    for name, lines in QUOTE.findall(page.read_text(encoding="utf-8")):
+        path = next(folder / name for folder in (Path(), *FOLDERS) if (folder / name).is_file())
+        there = {line.strip() for line in path.read_text(encoding="utf-8").splitlines()}
+        assert {line.strip() for line in lines.splitlines()} <= there, f"{page.name}: {name}"
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
-/* The element of a prototype: its physics is element.py, which fmu_builder/prototype_slave.py calls over a copy of the
- * block.
+/* The element of a prototype: its physics is element.py.
+ *
+ * fmu_builder/export/prototype_slave.py calls that over a copy of the block.
  *
  * What a call had to compute is NaN where it raised an exception, as in C where a formula has no value: a point that an
  * integrator only tries may have none.  Where that makes an FMI call fail, the function `check` gives the reason.

@@ -1,5 +1,6 @@
-/* The waist between C and an element in Python: the functions of waist.h, given by fmu_builder/prototype_slave.py when
- * the first instance is made (python_host.h). */
+/* The waist between C and an element in Python: the functions of waist.h.
+ *
+ * fmu_builder/export/prototype_slave.py gives them when the first instance is made (fmi2/python_host.h). */
 #ifndef CC_PYTHON_WAIST_H
 #define CC_PYTHON_WAIST_H
 

@@ -1,4 +1,6 @@
-/* The waist: the interface between contact_core and an element; neither uses anything else of the other.
+/* The waist: the interface between contact_core and an element, of which the core names no variable.
+ *
+ * An element includes headers of the rooms as well, such as laws/, surfaces/ and coupling/.
  *
  * An element is an ordinary differential equation with events over one flat struct `Element` of Reals, generated from
  * element.toml: time t, parameters p, inputs u, states x, their derivatives, outputs y, memory m.  It defines, as

@@ -1,7 +1,7 @@
 """Mechanical force elements and constrained mechanisms as self-contained FMI 2.0 and 3.0 FMUs.
 
     build(recipe) -> Path                 recipe -> .fmu
-    run(scenario) -> Result               slaves coupled by fmpy -> trace, contacts, notes, log
+    run(scenario) -> Result               slaves coupled by a master -> trace, contacts, notes, log
     compare(trace, reference) -> Comparison
     check_fmu(path) -> CheckReport        what breaks the rules of FMI 2.0 in an FMU of any tool
     fit(fit) -> FitResult                 parameters from measured files, with intervals

@@ -1,4 +1,4 @@
-"""Modelica of laws: what is written; tests/platform/test_modelica.py evaluates it."""
+"""Modelica of laws: what is written; tests/platform/test_modelica_models.py simulates it."""
 
 from __future__ import annotations
 

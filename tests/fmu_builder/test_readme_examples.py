@@ -1,4 +1,4 @@
-"""What README.md shows of its first floor, and of its recipe with laws, is so."""
+"""What README.md shows of its first floor, of its recipe with laws, and of the folders is so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fmu_builder.cosim.validation import find_cases
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import ElementModel
 from fmu_builder.model.toml_files import read_toml
-from fmu_builder.paths import catalogue, find_recipe
+from fmu_builder.paths import PACKAGE, catalogue, find_recipe
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,6 +30,28 @@ def example(title: str) -> str:
 def test_the_readme_is_read_in_ten_minutes() -> None:
     words = [word for word in README.split() if re.search(r"[^\W_]", word)]  # code and tables too, without their lines
     assert len(words) <= 1500
+
+
+def test_the_tables_of_folders_name_all_of_them() -> None:
+    def folders(of: Path) -> set[str]:
+        return {path.name for path in of.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
+
+    row = {name: text for name, text in re.findall(r"^\| `(\w+)/` \| (.*) \|$", README, re.MULTILINE)}
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set(re.findall(r"`(\w+)`", row["fmu_builder"])) == packages
+    assert {*row} - {"tests"} | set(re.findall(r"`(\w+)`", row["tests"])) == folders(ROOT / "tests")
+    catalogue_page = (ROOT / "fmus" / "README.md").read_text(encoding="utf-8")
+    assert {name for name in folders(ROOT / "fmus") if f"`{name}/`" not in catalogue_page} == set()
+
+
+def test_the_pages_name_all_functions_of_an_element() -> None:
+    waist = (ROOT / "contact_core" / "waist.h").read_text(encoding="utf-8")
+    names = re.findall(r"^ \*   (\w+)  ", waist, re.MULTILINE)
+    assert {"outputs", "rates", "initial", "sample", "check"} <= {*names}
+    core = (ROOT / "contact_core" / "README.md").read_text(encoding="utf-8").partition("**The waist.**")[2]
+    guide = (PACKAGE / "guide" / "elements.md").read_text(encoding="utf-8").partition("## The C side")[2]
+    assert [name for name in names if f"`{name}`" not in core.partition("\n\n")[0]] == []
+    assert [name for name in names if f"`{name}(e" not in guide.partition("\n\nThere is no loop")[0]] == []
 
 
 def test_the_pages_give_one_cost_of_a_part_of_an_assembly() -> None:

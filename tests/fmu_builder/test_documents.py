@@ -254,19 +254,29 @@ def test_what_no_file_can_hold_is_named() -> None:
         run(DROP, record=[])
 
 
+def tables_of_the_guide() -> list[dict[str, Any]]:
+    pages = [path.read_text(encoding="utf-8") for path in api_docs.PAGE.parent.glob("*.md")]
+    blocks = [text for page in pages for text in re.findall(r"^```toml title=.*\n((?s:.*?))^```$", page, re.MULTILINE)]
+    return [tomllib.loads(block) for block in blocks]
+
+
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_files_of_a_kind_fit_its_schema(kind: str) -> None:
+    recipes = [read_toml(path) for path in catalogue()]
+    cases = [read_toml(path) for path in (shipped("fmus") / "systems").glob("*.toml")]
+    systems = [tables for tables in tables_of_the_guide() if "slaves" in tables]
     found = {
-        "recipe": [path for path in catalogue() if "element" in read_toml(path)],
-        "assembly": [path for path in catalogue() if "parts" in read_toml(path)],
-        "case": sorted((shipped("fmus") / "systems").glob("*.toml")),
-        "scenario": [],
+        "recipe": [tables for tables in recipes if "element" in tables],
+        "assembly": [tables for tables in recipes if "parts" in tables],
+        "case": cases + [tables for tables in systems if "reference" in tables],
+        "scenario": [tables for tables in systems if "reference" not in tables],
     }[kind]
+    assert len(found) > 10
     schema = document_schema(kind)
     validator = jsonschema.validators.validator_for(schema)
     validator.check_schema(schema)
-    for path in found:
-        validator(schema).validate(read_toml(path))
+    for tables in found:
+        validator(schema).validate(tables)
     printed = CliRunner().invoke(app, ["schema", kind])
     assert json.loads(printed.output) == schema
     with pytest.raises(jsonschema.ValidationError):

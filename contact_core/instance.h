@@ -1,5 +1,7 @@
-/* One instance of the FMU: its memory, its log, its rules.  No globals.  Types, memory and log are those of the version
- * of FMI, from fmi2_importer.h or fmi3_importer.h, which include this file. */
+/* One instance of the FMU: its memory, its log, its rules.
+ *
+ * There are no globals.  Types, memory and log are those of the version of FMI, from fmi2_importer.h or
+ * fmi3_importer.h, which include this file. */
 #ifndef CC_INSTANCE_H
 #define CC_INSTANCE_H
 

@@ -1,5 +1,7 @@
-/* The modes of an instance; whether its FMU is one that may answer fmi2Fatal and fmi2Pending (all_statuses.h), and what
- * it keeps of a step that is pending. */
+/* The modes of an instance.
+ *
+ * Also whether its FMU is one that may answer fmi2Fatal and fmi2Pending (all_statuses.h), and what it keeps of a step
+ * that is pending. */
 #ifndef CC_MODES_H
 #define CC_MODES_H
 

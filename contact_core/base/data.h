@@ -1,4 +1,6 @@
-/* CC_DATA(name, file): the bytes of a file of the sources as constant data, `extern const T name[]`, on a boundary of
+/* Data of files: constants of the binary, or in the folder resources of the FMU.
+ *
+ * CC_DATA(name, file): the bytes of a file of the sources as constant data, `extern const T name[]`, on a boundary of
  * 64 bytes.  The assembler reads the file, which takes no time and no text, and looks for it as for a header.
  *
  * CC_RESOURCE(name, file): `const unsigned *name`, the data of a file of the FMU's folder resources, which are there

@@ -1,5 +1,7 @@
-/* What a binary without a C library has to provide: the memory functions that compilers call implicitly, and the entry
- * points and the stack probe that Windows needs.  Not for an importer who compiles the sources with a C library. */
+/* What a binary without a C library has to provide.
+ *
+ * The memory functions that compilers call implicitly, and the entry points and the stack probe that Windows needs.
+ * Not for an importer who compiles the sources with a C library. */
 #include <stddef.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))

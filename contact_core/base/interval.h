@@ -1,3 +1,4 @@
+/* The interval of increasing numbers that a number lies in. */
 #ifndef CC_INTERVAL_H
 #define CC_INTERVAL_H
 

@@ -1,5 +1,6 @@
-/* A file that is mapped into memory, to be read only: processes share the memory, and it is read from the disk where it
- * is looked at.
+/* A file that is mapped into memory, to be read only.
+ *
+ * Processes share the memory, and it is read from the disk where it is looked at.
  *
  *     Linux                   system calls: the binary imports nothing
  *     Windows                 kernel32.dll, which every process has loaded

@@ -1,5 +1,6 @@
-/* System calls of Linux on x86-64 and aarch64, for binaries that import nothing: the numbers of these calls stay, where
- * a symbol of the C library would be found only in processes that have one. */
+/* System calls of Linux on x86-64 and aarch64, for binaries that import nothing.
+ *
+ * The numbers of these calls stay, where a symbol of the C library would be found only in processes that have one. */
 #ifndef CC_SYSTEM_CALL_H
 #define CC_SYSTEM_CALL_H
 

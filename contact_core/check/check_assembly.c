@@ -1,5 +1,4 @@
-/* An assembly as the build checks it: its evaluation in the order found from what element.toml declares, and one that
- * needs no order. */
+/* An assembly as the build checks it: evaluated in the order found from what element.toml declares, and in any. */
 #include "../assembly_real.c"
 #include "check_host.h"
 

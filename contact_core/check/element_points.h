@@ -1,5 +1,7 @@
-/* Points at which an element is called: the start values; random ones, over the ranges that the variables declare; and
- * from these across zeros of the indicators, so that contact and no contact, stick and slip are all met. */
+/* Points at which the build calls an element.
+ *
+ * The start values; random ones, over the ranges that the variables declare; and from these across zeros of the
+ * indicators, so that contact and no contact, stick and slip are all met. */
 #ifndef CC_ELEMENT_POINTS_H
 #define CC_ELEMENT_POINTS_H
 

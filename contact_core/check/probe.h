@@ -1,5 +1,7 @@
-/* Calling an element, or an assembly of some, at points that a build draws: what is declared of it, where findings go,
- * and how points are drawn.  probe_element.c and probe_assembly.c define what is compared there.
+/* Calling an element, or an assembly of some, at points that a build draws.
+ *
+ * Here is what is declared of it, where findings go, and how points are drawn.  probe_element.c and probe_assembly.c
+ * define what is compared there.
  *
  * A point is one number for each value of the struct Element: time, parameters, inputs, states and memory with numbers
  * of their ranges, computed values with a NaN that means "not assigned", canaries with one that means "behind an

@@ -1,5 +1,6 @@
-/* An assembly called at some points: an evaluation in the order that follows from what its parts declare gives the bits
- * of one that needs no order, and begins with NaN wherever something is computed. */
+/* An assembly called at some points: its order of evaluation has to give the bits of an evaluation in any order.
+ *
+ * The order follows from what its parts declare; an evaluation in it begins with NaN wherever something is computed. */
 #include "probe.h"
 
 CC_HIDDEN int cc_check_settle(double *block, double *before);

@@ -1,5 +1,6 @@
-/* FMI 2.0.5 for co-simulation and model exchange, once for all elements: creation, log, initialization here, the rest
- * in fmi2_*.h.  FMI 3.0 is a layer around the same functions, which are private then (CC_FUNCTION).
+/* FMI 2.0.5 for co-simulation and model exchange: creation, log, initialization here, the rest in fmi2_*.h.
+ *
+ * FMI 3.0 is a layer around the same functions, which are private then (CC_FUNCTION).
  * fmi2_importer.h and fmi3_importer.h have types, memory, log, and the names of functions in messages, each of its
  * version; fmi2_own.h is what FMI 2.0 alone has.
  *

@@ -1,5 +1,6 @@
-/* Sensitivities of a co-simulation run by start values: two functions that FMI 2.0 does not have, since its directional
- * derivatives hold the states.  Importers that do not know them lose nothing. */
+/* Sensitivities of a co-simulation run by start values: two functions that FMI 2.0 does not have.
+ *
+ * Its directional derivatives hold the states.  Importers that do not know these functions lose nothing. */
 #ifndef CC_FMI2_SENSITIVITIES_H
 #define CC_FMI2_SENSITIVITIES_H
 

@@ -1,5 +1,6 @@
-/* String variables, which the FMI layer keeps: parameters, inputs, and outputs that show one of these.  No number
- * depends on them.  Their references follow those of the variables and the event indicators. */
+/* String variables, which the FMI layer keeps: parameters, inputs, and outputs that show one of these.
+ *
+ * No number depends on them.  Their references follow those of the variables and the event indicators. */
 #ifndef CC_FMI2_TEXTS_H
 #define CC_FMI2_TEXTS_H
 

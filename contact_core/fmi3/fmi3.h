@@ -1,5 +1,6 @@
-/* FMI 3.0.2 for co-simulation and model exchange, around the functions of FMI 2.0 (fmi2/fmi2.h): creation,
- * initialization and events here, the rest in fmi3_*.h.
+/* FMI 3.0.2 for co-simulation and model exchange, around the functions of FMI 2.0 (fmi2/fmi2.h).
+ *
+ * Here are creation, initialization and events, the rest is in fmi3_*.h.
  *
  * A function that is not listed there does the same as its neighbour in FMI 2.0.  What differs:
  *

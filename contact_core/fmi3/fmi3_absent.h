@@ -1,5 +1,7 @@
-/* The functions of FMI 3.0 for what these FMUs do not have: without variables of a type nothing can be read or set,
- * and everything else is an error, with a message.  Of clocks that an FMU has, fmi3_clocks.h defines the functions. */
+/* The functions of FMI 3.0 for what these FMUs do not have.
+ *
+ * Without variables of a type nothing can be read or set, and everything else is an error, with a message.  Of clocks
+ * that an FMU has, fmi3_clocks.h defines the functions. */
 #ifndef CC_FMI3_ABSENT_H
 #define CC_FMI3_ABSENT_H
 

@@ -1,5 +1,7 @@
-/* What FMI 3.0 gives the instances: its types under the names of FMI 2.0, memory, log, the names of functions in
- * messages, and accepted substeps (intermediate update, early return). */
+/* What FMI 3.0 gives the instances.
+ *
+ * Its types under the names of FMI 2.0, memory, log, the names of functions in messages, and accepted substeps
+ * (intermediate update, early return). */
 #ifndef CC_IMPORTER_H
 #define CC_IMPORTER_H
 

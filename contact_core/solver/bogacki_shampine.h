@@ -1,5 +1,7 @@
-/* One short substep with the explicit Runge-Kutta pair of order 3(2) by Bogacki and Shampine: half the evaluations of
- * dormand_prince.h, where communication steps or events leave substeps so short that the result is the same.
+/* One short substep with the explicit Runge-Kutta pair of order 3(2) by Bogacki and Shampine.
+ *
+ * It takes half the evaluations of dormand_prince.h, where communication steps or events leave substeps so short that
+ * the result is the same.
  *
  * Stages      x_2 = x_0 + h k_1/2,  x_3 = x_0 + 3 h k_2/4,  x_1 = x_0 + h (2 k_1 + 3 k_2 + 4 k_3)/9;  k_4 at the end
  * Error       h |-5 k_1 + 6 k_2 + 8 k_3 - 9 k_4|/72, of order h^3, while that of x_1 is of order h^4

@@ -1,5 +1,6 @@
-/* Places on a surface of bicubic pieces, as patch.h describes it: S and its derivatives, and the place of least
- * distance that Newton's method finds. */
+/* Places on a surface of bicubic pieces, as patch.h describes it.
+ *
+ * S and its derivatives, and the place of least distance that Newton's method finds. */
 #ifndef CC_PATCH_PLACE_H
 #define CC_PATCH_PLACE_H
 

@@ -1,4 +1,4 @@
-"""Traces as triples of the FMI cross-check, with which another tool can run one FMU of a system alone.
+"""The trace of one FMU of a system as the three files of the FMI cross-check, by which other tools run it alone.
 
 The inputs are those of the communication points, with which a slave steps under jacobi; under other algorithms it steps
 with newer ones, so that its outputs follow from the triple only roughly.

@@ -195,7 +195,9 @@ def _reachable(wanted: Sequence[str], compiler: Compiler | None) -> tuple[tuple[
 
 def content_guid(model: Model) -> str:
     """GUID = hash of modelDescription.xml without GUID and of all sources, not of binaries: a saved state moves between
-    platforms, and between two builds of the same recipe, and nowhere else."""
+    platforms, and between two builds of the same recipe, and nowhere else.
+
+    For those who compile fmu_sources by themselves: unlike fmu_contents it reads none of the recipe's files."""
     return _guid_of(model_description(model, _PLACEHOLDER), _sources(model, _PLACEHOLDER))
 
 

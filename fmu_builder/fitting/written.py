@@ -1,4 +1,4 @@
-"""The system with its fitted values: a recipe of a recipe, a scenario of everything else."""
+"""The fitted system as a file: the recipe, or the scenario, with the values found as its start values."""
 
 from __future__ import annotations
 

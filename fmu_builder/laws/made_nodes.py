@@ -1,4 +1,4 @@
-"""Parts of trees that stand in no text: numbers, powers, builtins as conditions."""
+"""Nodes of law trees that programs make and no text holds: numbers, powers, and min, max, abs, sign as conditions."""
 
 from __future__ import annotations
 

@@ -197,14 +197,6 @@ class CheckedStudy(TableModel):
         return self.path.stem
 
 
-def read_study(path: Path) -> CheckedStudy:
-    """Raises InputError with every problem found in the text."""
-    study, problems = parse_study(path)
-    if problems:
-        raise InputError(problems)
-    return study
-
-
 def parse_study(path: Path) -> tuple[CheckedStudy, list[Problem]]:
     """The study without the keys, factors and responses that are wrong, and what is wrong.  Raises InputError where no
     system is named."""

@@ -30,7 +30,7 @@ from fmu_builder.fitting.task import FitTask, Parameter, RunFailedError, Series
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import load_module, shipped
-from fmu_builder.studies.format import read_study
+from fmu_builder.studies.format import parse_study
 
 FITS = shipped("fmus") / "fits"
 MEASURED = load_module(FITS / "measurements.py").MEASURED
@@ -282,12 +282,12 @@ def test_a_fit_that_does_not_exist_is_named_with_the_nearest() -> None:
 def test_a_system_in_the_place_of_a_fit_or_a_study_is_named(tmp_path: Path) -> None:
     for name, text in (("drop.toml", '[slaves]\nbody = "PointMass"\n'), ("Ball.fmu", ""), ("Rig.ssp", "")):
         (path := tmp_path / name).write_text(text)
-        for read, said in ((read_fit, "fit: write one with scenario"), (read_study, "study: write one with system")):
+        for read, said in ((read_fit, "fit: write one with scenario"), (parse_study, "study: write one with system")):
             with pytest.raises(InputError, match=f"is a system, and no {said} = '{name}'"):
                 read(path)
     for key, kind, read in (
         ("factors", "study", read_fit),
-        ("measurement", "fit", read_study),
+        ("measurement", "fit", parse_study),
         ("factors", "study", load_scenario),
         ("measurement", "fit", load_scenario),
     ):

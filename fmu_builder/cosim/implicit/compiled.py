@@ -124,7 +124,6 @@ _GROUP = _struct(
     ("history", _HISTORY),
     ("least_squares", _LEAST_SQUARES),
 )
-SIZES = {one.__name__: ctypes.sizeof(one) for one in (_MEMBER, _FAULT, _BODY, _ELEMENT, _CONTROLLER, _GROUP)}
 
 
 class CompiledGroup:

@@ -2,31 +2,35 @@
 
 x' = v = w - v_p,  m w' = -s N"""
 
+from typing import Any
+
 import numpy as np
 
 import contact_core
 
-law, contact = contact_core.CcContactLaw(), contact_core.CcContact()
+core: Any = contact_core  # in the FMU the compiled laws
+law, contact = core.CcContactLaw(), core.CcContact()
 restitution_limit, compression_limit = np.zeros(1), np.zeros(1)  # of the damping ratio: what cc_damping_sides fills
 
 
-def stiffness(e):
+def stiffness(e: Any) -> float:
     return e.C_F if e.work else 0.0
 
 
-def law_of(e):
+def law_of(e: Any) -> Any:
     law.C_F, law.C_r, law.k_D, law.k_E = stiffness(e), e.C_r, e.k_D, e.k_E
     return law
 
 
-def depth(e, gap):
-    return max(abs(e.x) - 0.5 * gap, 0.0)
+def depth(e: Any, gap: float) -> float:
+    h: float = max(abs(e.x) - 0.5 * gap, 0.0)
+    return h
 
 
-def outputs(e):
+def outputs(e: Any) -> None:
     s, h = -1.0 if e.x < 0.0 else 1.0, depth(e, e.gap)
     e.v = e.w - e.p.v
-    contact_core.cc_contact(law_of(e), h, [-s, 0.0, 0.0], [e.v, 0.0, 0.0], contact)
+    core.cc_contact(law_of(e), h, [-s, 0.0, 0.0], [e.v, 0.0, 0.0], contact)
     e.depth = h if e.work else 0.0
     e.normal_force = contact.normal_force
     e.p.F = -contact.force[0]
@@ -39,29 +43,29 @@ def outputs(e):
         e.energy.residual = e.energy.work - stored - e.energy.damping - e.energy.switched
 
 
-def derivatives(e):
+def derivatives(e: Any) -> None:
     e.der.w = -e.p.F / e.m
 
 
-def limits(e, depth_rate):
+def limits(e: Any, depth_rate: float) -> tuple[float, float]:
     """Zero where the damping ratio reaches its limits in restitution and in compression."""
-    contact_core.cc_damping_sides(law_of(e), depth_rate, restitution_limit, compression_limit)
+    core.cc_damping_sides(law_of(e), depth_rate, restitution_limit, compression_limit)
     return restitution_limit[0], compression_limit[0]
 
 
-def indicators(e, z):
+def indicators(e: Any, z: Any) -> None:
     half = 0.5 * e.gap
     z.right_wall, z.left_wall, z.turn = half - e.x, half + e.x, e.v
     z.right_restitution_limit, z.right_compression_limit = limits(e, e.v)
     z.left_restitution_limit, z.left_compression_limit = limits(e, -e.v)
 
 
-def remember(e):
+def remember(e: Any) -> None:
     e.previous.depth, e.previous.w, e.previous.mass, e.previous.gap = e.depth, e.w, e.m, e.gap
     e.previous.stiffness = stiffness(e)
 
 
-def record_contact(e, host):
+def record_contact(e: Any, host: Any) -> None:
     was, is_now, s = e.previous.depth > 0.0, e.depth > 0.0, -1.0 if e.x < 0.0 else 1.0
     last, present = e.last_contact, e.present_contact
     if was:
@@ -80,7 +84,7 @@ def record_contact(e, host):
         e.contact_count += 1
 
 
-def start(e):
+def start(e: Any) -> None:
     outputs(e)
     last, present = e.last_contact, e.present_contact
     present.start, present.impact_speed, present.peak_force, present.impulse = e.time, 0.0, e.normal_force, 0.0
@@ -92,9 +96,9 @@ def start(e):
     remember(e)
 
 
-def accept(e, host, step):
+def accept(e: Any, host: Any, step: float) -> bool:
     h = depth(e, e.previous.gap)
-    before = 0.5 * e.previous.mass * e.w * e.w + contact_core.cc_spring_energy(e.previous.stiffness, h)
+    before = 0.5 * e.previous.mass * e.w * e.w + core.cc_spring_energy(e.previous.stiffness, h)
     now = (e.m, e.gap, stiffness(e))
     is_switched = (e.previous.mass, e.previous.gap, e.previous.stiffness) != now
     record_contact(e, host)

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "laws/contact.h"
+#include "laws/hold.h"
 #include "lines/base_plane.h"
 #include "lines/force_zone.h"
 #include "lines/line.h"

@@ -60,7 +60,7 @@ static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, 
     double N = steps_per_contact(c, law, c->deepest, step);
     if (N > 0.0)
         cc_warn_of_hold(host, &e->warned.hold, "contact", i + 1, "contact", "rebound", "fast", N,
-                        0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
+                        cc_hold_growth(c->partner.lag, N), step);
 }
 
 /* Whether other things than this contact move the bodies too: by the free acceleration, and by its change over a

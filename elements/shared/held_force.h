@@ -19,6 +19,7 @@
 
 #include "base/elementary.h"
 #include "coupling/lag.h"
+#include "laws/hold.h"
 
 enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO };      /* coupling.mode */
 enum { UNKNOWN_ORDER = 1, SEQUENTIAL, PARALLEL, LATE_ORDER }; /* coupling.order */
@@ -134,7 +135,7 @@ CC_API void cc_warn_of_late_hold(CcHost *host, double *warned, double N, double 
 /* Likewise of a damper, from z and L. */
 CC_API void cc_warn_of_held_brake(CcHost *host, double *warned, const char *category, double lag, double z, double H)
 {
-    double error = (1.0 + 2.0 * lag) * z / (2.0 * 2.718281828459045);
+    double error = cc_hold_braking(lag, z);
     if (!(error > CC_HOLD_ERROR) || !cc_is_first(warned))
         return;
     cc_report(host, CC_WARNING, category,

@@ -39,7 +39,7 @@ _GROWTH = math.log(1.01)
 
 
 def _by_place(intervals: int) -> float:
-    return (1 + 2 * intervals) * math.pi**2 / 4 / _GROWTH
+    return (1 + 2 * intervals) * math.pi**2 / 4 / _GROWTH  # cc_hold_growth of contact_core/laws/hold.h
 
 
 def _by_speed(intervals: int) -> float:
@@ -47,7 +47,8 @@ def _by_speed(intervals: int) -> float:
 
 
 def _braking(intervals: int) -> float:
-    return (1 + 2 * intervals) / (2 * math.e) / 0.01 + 0.4 * (1 + intervals)  # the last one: to second order in z
+    first_order = (1 + 2 * intervals) / (2 * math.e) / 0.01  # cc_hold_braking
+    return first_order + 0.4 * (1 + intervals)  # to second order in z
 
 
 INTERVALS = {"jacobi": 1, "gauss_seidel": 0}  # from sample to force, by algorithm

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
 from fmu_builder.export.documentation import CALL_ORDERS, documentation_files
+from fmu_builder.export.host import host_library
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.step_advice import HeldForce, Part, advice_of, late_row, preferred_step, step_advice
 from fmu_builder.paths import PACKAGE, shipped
@@ -40,6 +41,17 @@ def test_a_held_force_is_advised_the_step_of_one_per_cent() -> None:
     for mode, lag in (("hold, Gauss-Seidel", 0), ("hold, Jacobi", 1)):
         rebound = math.exp((1 + 2 * lag) * math.pi * omega * advice.steps[mode] / 4)
         assert rebound == pytest.approx(1.01, abs=2e-4)
+
+
+@pytest.mark.parametrize("lag", [0, 1, 2])
+def test_counts_of_steps_are_those_of_the_formulas_that_elements_warn_by(lag: int) -> None:
+    """held_count is the N at which cc_hold_growth is log 1.01, and for a damper, to first order, the 1/z at which
+    cc_hold_braking is 0.01; the term of second order is 0.4 (1 + L)."""
+    core = host_library().lib
+    count = held("contact").held_count(lag)
+    assert core.cc_hold_growth(lag, count) == pytest.approx(math.log(1.01), rel=1e-14)
+    first_order = held("damper", "N.s/m").held_count(lag) - 0.4 * (1 + lag)
+    assert core.cc_hold_braking(lag, 1.0 / first_order) == pytest.approx(0.01, rel=1e-14)
 
 
 def test_without_a_mass_the_advice_is_for_one_kilogram() -> None:

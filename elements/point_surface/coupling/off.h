@@ -35,7 +35,7 @@ static void watch_step(Element *e, int i, CcHost *host)
     double change = re(e->last_contact[i].impact_speed) + re(e->last_contact[i].rebound_speed);
     if (e->held_too_long != 0.0 || !(H > 0.0 && J > 0.0 && F > 0.0 && change > 0.0))
         return;
-    double N = contact_duration(e, J, F, change) / H, growth = 0.25 * CC_PI_HI * CC_PI_HI / N;
+    double N = contact_duration(e, J, F, change) / H, growth = cc_hold_growth(0.0, N);
     if (!(growth > CC_HOLD_ERROR))
         return;
     e->held_too_long = 1.0;

@@ -24,7 +24,9 @@
  * is seen with another one, and the step is so long that the difference matters: |W_seen - W| (k H^2 + d H) > 1/10.
  * With less than its W a damper that is late makes speed from z = d W H = 1 on, before W is found.  So z is the largest
  * of what y/f shows until then, where that is above 1/2, and 2 at most.  The law itself makes speed from z = 2 on: once
- * the own force has turned a rate round and made it larger, it acts no more, and z is what y/f shows, up to 20. */
+ * the own force has turned a rate round and made it larger, it acts no more, and z is what y/f shows, up to 20.
+ *
+ * One family of functions: what a sample shows, in the order in which it is learned, and what is said of it. */
 #ifndef CC_BOND_H
 #define CC_BOND_H
 

@@ -50,7 +50,9 @@
  * Range: W is one number, so the body should answer alike in all directions, as a particle does, or a body that is held
  * near its centre of mass.  A guide whose points lie on several bodies keeps its place over the interval.
  * Sources: discrete gradient: Gonzalez, J. Nonlinear Sci. 6 (1996) 449; central forces: Simo, Tarnow & Wong, Comput.
- * Methods Appl. Mech. Eng. 100 (1992) 63. */
+ * Methods Appl. Mech. Eng. 100 (1992) 63.
+ *
+ * One family of functions: a sample is seen, the force of an interval found, and both are kept. */
 #ifndef CC_COUPLED_POINT_H
 #define CC_COUPLED_POINT_H
 

@@ -24,7 +24,9 @@
  * samples (v is not connected), where the caller says so, and where the point does not move at all, to the bit:
  * something holds it, or its motion is given, and no other force is right there.  Off the drawn part and beyond the
  * limit depth no force acts: what U jumps by at their edges is no work of the force, so the intervals across them are
- * not counted in R. */
+ * not counted in R.
+ *
+ * One family of functions: the steps of a sample, in their order. */
 #ifndef CC_COUPLING_H
 #define CC_COUPLING_H
 

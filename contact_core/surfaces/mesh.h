@@ -19,7 +19,9 @@
  * There the place that was found first is kept, that of `last`, and derivatives are those at the fixed n.
  *
  * Source of the sign at corners: Baerentzen & Aanaes (2005), Signed distance computation using the angle weighted
- * pseudonormal. */
+ * pseudonormal.
+ *
+ * One family of functions: the search for the closest triangle, and what it gives. */
 #ifndef CC_MESH_H
 #define CC_MESH_H
 

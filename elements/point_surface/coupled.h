@@ -23,7 +23,9 @@
  *
  * Where the point is about to pass an edge of the drawn part, or D_max, only the share of the force until then is
  * given.  What U is at the end of that interval is lost; what it differs by from U at the edge goes with it to
- * energy.switched. */
+ * energy.switched.
+ *
+ * One family of functions: the sample of a contact, from the inputs to its books. */
 #ifndef COUPLED_H
 #define COUPLED_H
 

@@ -25,6 +25,7 @@ def test_lines_of_c_are_no_longer_than_those_of_python_and_hold_no_tabs_or_blank
 
 CORE = ROOT / "contact_core"
 FILES = [path for path in sorted(CORE.rglob("*.[ch]")) if "freestanding_include" not in path.parts]
+MOST_LINES = 500
 PARAGRAPHS = "coupling"  # a room whose files begin with whole paragraphs
 GENERATED = {"model_data.h", "model_tables.c", "assembly_tables.c", "laws.h"}  # with each FMU
 NAMED = re.compile(r"(?<![\w./<-])[\w*/]*\w\.(?:h|c|py|toml|md|mo|txt)\b")
@@ -50,6 +51,15 @@ def test_every_file_of_the_core_says_in_its_first_line_what_it_holds() -> None:
     }
     assert len(firsts) > 70
     assert {n: first for n, first in firsts.items() if not first.startswith("/* ") or first[-1] not in ".:"} == {}
+
+
+def test_every_file_in_c_is_short_or_says_that_it_is_one_thing() -> None:
+    """As modules in Python: test_packages.py."""
+    files = [*FILES, *(path for path in sorted((ROOT / "elements").rglob("*.[ch]")))]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    long = {name: text for name, text in texts.items() if len(text.splitlines()) > MOST_LINES}
+    assert "contact_core/coupling/coupling.h" in long
+    assert not {name for name, text in long.items() if "One family of functions" not in text.partition("*/")[0]}
 
 
 def test_files_that_comments_of_the_core_name_are_there() -> None:

@@ -63,28 +63,14 @@ static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, 
                         cc_hold_growth(c->partner.lag, N), step);
 }
 
-/* Whether other things than this contact move the bodies too: by the free acceleration, and by its change over a
- * contact of N steps, from the change in an interval, of the relative motion or of the point alone. */
-static void see_others(Element *e, int i, double change, double of_point, double own, double N)
-{
-    const CcPartner *p = &partner_of(e, i)->partner;
-    double *moved = e->moved[i];
-    if (e->mass_is_known[i] != 0.0 && own > 0.0) {
-        moved[0] += change * change;
-        moved[1] += of_point * of_point;
-        moved[2] += p->a[2] * p->a[2];
-        moved[3] += own * own;
-        e->alone[i] = N * N * cc_min(moved[0], moved[1]) + moved[2] < OTHERS * moved[3];
-    }
-    e->mass_is_known[i] = p->known == 1.0;
-}
-
 #define UNEXPLAINED 0.09 /* of what the force does, squared: of a mode three times as fast as a contact of 4 steps */
 
-/* Warn of bodies whose motion the force does not explain.  What changes of the free acceleration over a contact is set
- * against what the force does in it.  Where whoever moves the surface does so whatever the force is, as that of a
- * shaker, the point alone shows whether it is explained; between bodies that both answer their relative motion does. */
-static void warn_of_motion(Element *e, CcHost *host, int i, int mass_was_known, double N)
+/* What the force does not explain of the motion of the bodies: the changes of the free acceleration over a contact of
+ * N steps, and that acceleration itself, set against what the force does in it.  More than a little is something else
+ * that moves the bodies too; of much, in three contacts, it warns.  Where whoever moves the surface does so whatever
+ * the force is, as that of a shaker, the point alone shows whether it is explained; between bodies that both answer
+ * their relative motion does. */
+static void warn_of_motion(Element *e, CcHost *host, int i, double N)
 {
     const CcPartner *p = &partner_of(e, i)->partner;
     const CcPort *port = port_of(e, i);
@@ -93,19 +79,20 @@ static void warn_of_motion(Element *e, CcHost *host, int i, int mass_was_known, 
     double own = p->W[2][2] * p->f[cc_lag(p->lag)][2];
     e->surface_speed[i] = carried;
     e->surface_rate[i] = rate;
-    see_others(e, i, change, of_point, own, N);
-    if (mass_was_known && own > 0.0) {
+    if (e->mass_is_known[i] != 0.0 && own > 0.0) {
         e->unexplained[i][0] += change * change;
         e->unexplained[i][1] += of_point * of_point;
+        e->load[i] += p->a[2] * p->a[2];
         e->explained[i] += own * own;
     }
+    e->mass_is_known[i] = p->known == 1.0;
+    double least = cc_min(e->unexplained[i][0], e->unexplained[i][1]);
+    if (e->explained[i] > 0.0)
+        e->alone[i] = N * N * least + e->load[i] < OTHERS * e->explained[i];
     if (!(p->f[0][2] == 0.0 && p->f[1][2] != 0.0)) /* the contact is not over */
         return;
-    for (int k = 0; k < 4; k++)
-        e->moved[i][k] = 0.0;
-    double least = cc_min(e->unexplained[i][0], e->unexplained[i][1]);
     e->unexplained_contacts[i] = least > UNEXPLAINED * e->explained[i] ? e->unexplained_contacts[i] + 1.0 : 0.0;
-    e->unexplained[i][0] = e->unexplained[i][1] = e->explained[i] = 0.0;
+    e->unexplained[i][0] = e->unexplained[i][1] = e->explained[i] = e->load[i] = 0.0;
     if (e->unexplained_contacts[i] >= 3.0 && cc_is_first(&e->warned.unexplained))
         cc_report(host, CC_WARNING, "contact",
                   "point %d: in three contacts in a row this force does not explain the motion of the body, which "
@@ -135,7 +122,7 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
         cc_report(host, CC_WARNING, "contact",
                   "point %d: the coupling has added %.3g J that are not compensated, the contact stores up to %.3g J; "
                   "take a smaller step", i + 1, debt, U);
-    warn_of_motion(e, host, i, mass_was_known, steps_per_contact(c, law, c->deepest, step));
+    warn_of_motion(e, host, i, steps_per_contact(c, law, c->deepest, step));
 }
 
 #define THIN 1e-300 /* m: differences of depths below are rounding or 0 */

@@ -65,6 +65,7 @@ typedef struct {
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_GIVEN 1e6       /* (omega H)^2 with a W that is given: above, a contact lasts 1/300 of a step */
 #define CC_STANDS_NOW 2.0       /* of c->stands; less, after that */
+#define CC_GOES_ON 2.0          /* times the change before */
 #define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
@@ -191,6 +192,15 @@ CC_API double cc_secant_stiffness(const CcPortLaw *law, double x)
     return x > 0.0 ? 2.0 * law->energy(law->data, x) / (x * x) : 0.0;
 }
 
+/* The change of the free acceleration along the surface in each interval to come, after `before` and `last`, of a load
+ * that goes on as it did: the last one, at most CC_GOES_ON times the one before, and none where they differ in sign, as
+ * after a jump. */
+CC_API double cc_goes_on(double before, double last)
+{
+    double most = CC_GOES_ON * cc_abs(before);
+    return !(last * before > 0.0) ? 0.0 : cc_abs(last) < most ? last : CC_GOES_ON * before;
+}
+
 /* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act.  Returns 1 if none
  * acts. */
 CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
@@ -227,24 +237,17 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
         if (p->known != 0.0) /* else W is yet to be guessed: cc_coupling_begin */
             cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
         CC_UNROLL for (int i = 0; i < 3; i++) {
-            if (i < 2)
-                p->changed[i] = p->a[i] - p->a_before[i];
+            double before = p->a[i] - p->a_before[i];
             p->a_before[i] = p->a[i];
             p->a[i] = seen.y[i] - pushed[i];
+            if (i < 2)
+                p->goes_on[i] = p->known == 1.0 ? cc_goes_on(before, p->a[i] - p->a_before[i]) : 0.0;
         }
     }
     CC_UNROLL for (int i = 0; i < 3; i++)
         p->y[i] = seen.y[i];
     p->jumped = 0.0, p->compared = 1.0;
     return seen.quiet;
-}
-
-/* What a load adds to the free acceleration along the surface from one interval to the next, where it goes on as it
- * did: the smaller one of the last two changes, none where they differ in sign, as at a jump. */
-CC_API double cc_goes_on(const CcPartner *p, int i)
-{
-    double last = p->a[i] - p->a_before[i], before = p->changed[i];
-    return p->known != 1.0 || !(last * before > 0.0) ? 0.0 : cc_abs(last) < 2.0 * cc_abs(before) ? last : 2.0 * before;
 }
 
 /* Step 4: the state at the beginning of the interval on which the force will act, and the energy R made until then.
@@ -255,7 +258,6 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
     const CcPartner *p = &c->partner;
     int lag = cc_lag(p->lag), modelled = p->model.use != 0.0 && p->W[2][2] > 0.0;
     double W = p->W[2][2], made = c->ledger.made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
-    double goes_on[2] = {cc_goes_on(p, 0), cc_goes_on(p, 1)};
     CcAhead ahead = cc_model_now(&p->model);
     if (at->kappa > 0.0)
         made += c->pushed - W * c->held[lag];
@@ -264,7 +266,7 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
     for (int k = lag - 1; k >= 0; k--) {
         double alpha[3], x = at->x, w = at->w;
         for (int i = 0; i < 2; i++)
-            at->a[i] += goes_on[i];
+            at->a[i] += p->goes_on[i];
         for (int i = 0; i < 3; i++)
             alpha[i] = at->a[i] + pushed[k][i];
         if (modelled)
@@ -286,7 +288,7 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
         }
     }
     for (int i = 0; i < 2; i++)
-        at->a[i] += goes_on[i];
+        at->a[i] += p->goes_on[i];
     if (modelled) { /* by the force of before, so that a b_0 which a steady force does not show is of no account */
         u[0] = u[1];
         at->a[2] = p->turn[2] + cc_model_next(&p->model, lag, u, &ahead) - cc_dot(at->W[2], p->f[0]);

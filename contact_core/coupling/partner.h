@@ -73,7 +73,7 @@ typedef struct {
     double compared CC_IN(0, 1); /* 1 after the first interval: y is one */
     double f[CC_KEPT_FORCES][3]; /* forces given, N, the newest first */
     double a[3], a_before[3];  /* free acceleration of the last interval and of the one before, m/s^2 */
-    double changed[2];         /* a_before less that of the interval before it, along the surface, m/s^2 */
+    double goes_on[2];         /* what is added to a along the surface in each interval to come, m/s^2 */
     CcPositionRule rule;       /* along the normal */
     double noise CC_FROM(0);   /* sigma, m/s */
     double lag CC_IN(0, 2), fits[CC_LAGS][5];

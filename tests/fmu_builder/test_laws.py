@@ -211,18 +211,18 @@ def test_pi_is_the_number_unless_a_definition_or_an_argument_has_the_name() -> N
     assert evaluate(law("f(x) + pi", own), own, {"x": 10.0}).value == 33.0
     assert evaluate(law("f(x) + pi", own), own, {"x": 10.0}, scalars={"pi": 4.0}).value == 44.0
     assert evaluate(law("pi + #pi", pi="1"), Laws(), {"pi": 2.0}).value == 4.0
-    (told,) = faults(lambda: laws_of("function f(pi[]) = pi;"))
-    assert "'pi' is a parameter of f: write #pi" in told
-    (told,) = faults(lambda: laws_of("scalar a = pi;\nscalar pi = 3;"))
-    assert "'pi' is used before its definition in line 6" in told
-    (told,) = faults(lambda: law("sin(Pi)"))
-    assert "'Pi' is unknown; did you mean 'pi'?" in told
+    (message,) = faults(lambda: laws_of("function f(pi[]) = pi;"))
+    assert "'pi' is a parameter of f: write #pi" in message
+    (message,) = faults(lambda: laws_of("scalar a = pi;\nscalar pi = 3;"))
+    assert "'pi' is used before its definition in line 6" in message
+    (message,) = faults(lambda: law("sin(Pi)"))
+    assert "'Pi' is unknown; did you mean 'pi'?" in message
 
 
 @pytest.mark.parametrize("written", ["time", "#time", "Time", "#T"])
 def test_the_time_of_a_drive_is_named_as_it_is_written(written: str) -> None:
-    (told,) = faults(lambda: law(f"sin(2*pi*200[Hz]*{written})", t="s"))
-    assert "did you mean '#t'?" in told.splitlines()[0]
+    (message,) = faults(lambda: law(f"sin(2*pi*200[Hz]*{written})", t="s"))
+    assert "did you mean '#t'?" in message.splitlines()[0]
 
 
 def test_powers_of_dimensions_are_exact_fractions() -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError, none_of
 from fmu_builder.files import staged
+from fmu_builder.model.file_kinds import DEVICES, camel_case
 from fmu_builder.model.ports import PORT_KINDS, SIDES
-from fmu_builder.model.recipe import DEVICES, LANGUAGES, camel_case
+from fmu_builder.model.recipe import LANGUAGES
 from fmu_builder.paths import shipped
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates" / "new_element"  # one folder for each kind and side

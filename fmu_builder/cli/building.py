@@ -23,8 +23,8 @@ from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES, resolve_platforms
 from fmu_builder.files import real_place, write_whole, written
+from fmu_builder.model.file_kinds import file_kind, is_recipe
 from fmu_builder.model.loader import assembly_of_scenario
-from fmu_builder.model.recipe import file_kind, is_recipe
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
 from fmu_builder.paths import catalogue, find_recipe, is_shipped
 from fmu_builder.processes import in_processes

@@ -48,7 +48,7 @@ from fmu_builder.export.fmu import host_fmu, host_fmu_with_warnings
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
-from fmu_builder.model.recipe import is_recipe
+from fmu_builder.model.file_kinds import is_recipe
 from fmu_builder.model.scenario import (
     CheckedScenario,
     Experiment,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError
-from fmu_builder.model.recipe import file_kind
+from fmu_builder.model.file_kinds import file_kind
 from fmu_builder.paths import catalogue
 
 # An FMU comes from anywhere.  The largest that are known, with tables or a runtime in resources/, stay far below these.

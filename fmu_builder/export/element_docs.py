@@ -48,10 +48,11 @@ from fmu_builder.model.declaration import (
 )
 from fmu_builder.model.declaration_reader import is_core_variable, read_declaration
 from fmu_builder.model.element_model import build_model
+from fmu_builder.model.file_kinds import camel_case
 from fmu_builder.model.mapping import ColumnEntry
 from fmu_builder.model.model import Model
 from fmu_builder.model.ports import PORT_KINDS, Role
-from fmu_builder.model.recipe import CheckedRecipe, camel_case, read_recipe, structure_module
+from fmu_builder.model.recipe import CheckedRecipe, read_recipe, structure_module
 from fmu_builder.model.scenario import Experiment, ToleranceEntry
 from fmu_builder.model.table_model import KIND, In, Models, models_of
 from fmu_builder.model.toml_files import read_toml

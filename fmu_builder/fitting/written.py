@@ -12,9 +12,9 @@ import tomli_w
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import texts_as_files
 from fmu_builder.fitting.result import FitResult
+from fmu_builder.model.file_kinds import is_recipe
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
-from fmu_builder.model.recipe import is_recipe
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import find_recipe

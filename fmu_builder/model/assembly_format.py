@@ -26,10 +26,10 @@ from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.counted_parts import CountedParts
 from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration_reader import CORE_GROUPS
+from fmu_builder.model.file_kinds import correct_kind
+from fmu_builder.model.file_kinds import name_problems as name_of_file_problems
 from fmu_builder.model.members import expand_members
 from fmu_builder.model.page_table import PageTable
-from fmu_builder.model.recipe import correct_kind
-from fmu_builder.model.recipe import name_problems as name_of_file_problems
 from fmu_builder.model.scenario import (
     CheckedScenario,
     Pair,

@@ -18,8 +18,8 @@ from pydantic.json_schema import SkipJsonSchema
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import path_given, staged, texts_as_files, written
 from fmu_builder.model.assembly_format import Defaults, Expose
+from fmu_builder.model.file_kinds import camel_case
 from fmu_builder.model.page_table import PageTable
-from fmu_builder.model.recipe import camel_case
 from fmu_builder.model.scenario import (
     CALL_LIMIT,
     ISOLATED,

@@ -13,9 +13,9 @@ from fmu_builder.model.assembly_builder import AssemblyBuilder
 from fmu_builder.model.assembly_format import CheckedAssembly, parse_assembly, read_assembly, recipe_of_scenario
 from fmu_builder.model.connectable import Ends
 from fmu_builder.model.element_model import load_element
+from fmu_builder.model.file_kinds import file_kind
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.model.page_table import Shown, checked_page
-from fmu_builder.model.recipe import file_kind
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.paths import find_recipe
 

@@ -29,10 +29,10 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.counted_parts import CountedParts
+from fmu_builder.model.file_kinds import correct_kind
 from fmu_builder.model.given_values import is_quantity
 from fmu_builder.model.members import expand_members, unknown_ends
 from fmu_builder.model.page_table import PageTable
-from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Number, Quantity, TableModel, Truth, python_value, rule
 from fmu_builder.model.toml_files import (
     explain,

@@ -10,9 +10,9 @@ from pathlib import Path
 from fmu_builder.errors import InputError, Problem, collected, listed
 from fmu_builder.files import read_text, written
 from fmu_builder.model.assembly import AssemblyModel
+from fmu_builder.model.file_kinds import IDENTIFIER, camel_case, file_kind
 from fmu_builder.model.loader import assembly_of_scenario, load_model
 from fmu_builder.model.model import ElementModel, Model
-from fmu_builder.model.recipe import IDENTIFIER, camel_case, file_kind
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.modelica import words
 from fmu_builder.modelica.element_class import ElementClass, element_class

@@ -22,8 +22,8 @@ from fmu_builder.cosim.validation import find_cases, run_case
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export.fmu import build_fmu, host_fmu
 from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.file_kinds import camel_case
 from fmu_builder.model.loader import load_model
-from fmu_builder.model.recipe import camel_case
 from fmu_builder.new import new_element
 
 Vector = NDArray[np.float64]

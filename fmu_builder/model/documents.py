@@ -275,6 +275,11 @@ DOCUMENTS: Mapping[str, type[Document]] = {
 }
 
 
+def keys_of(document: type[Document]) -> list[str]:
+    """The keys that a file of this kind may have."""
+    return [key for key in document.model_fields if key not in Document.model_fields]
+
+
 @contextmanager
 def as_file(source: Document | Path | str, argument: str = "scenario") -> Iterator[Path]:
     """The path under which a document can be read inside, or the path itself.

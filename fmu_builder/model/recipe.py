@@ -15,16 +15,19 @@ from fmu_builder.errors import InputError, Problem, collected, did_you_mean, non
 from fmu_builder.laws.check import RESERVED
 from fmu_builder.model.declaration import Choices, Declaration, Variable, plain, unmet, value_text
 from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.documents import Assembly, Case, Recipe, keys_of
 from fmu_builder.model.file_kinds import IDENTIFIER, correct_kind, name_problems
 from fmu_builder.model.given_values import truth
 from fmu_builder.model.page_table import PageTable, read_page
 from fmu_builder.model.slots import ElementLaws, read_functions
 from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
+from fmu_builder.model.table_model import Truth
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import find_element, find_recipe, former_note, load_module
 from fmu_builder.units import parse_quantity, parse_unit
 
-KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing", "arrays", "page")
+KEYS = keys_of(Recipe)
+_KEYS_OF_SYSTEMS = {*keys_of(Assembly), *keys_of(Case)}
 
 
 def has_laws(recipe: Path) -> bool:
@@ -242,9 +245,10 @@ def _key_problems(
         if key in lists:
             is_list = isinstance(value, list) and all(isinstance(one, dict) for one in value)
             return None if is_list else f"{value!r} must be tables [[{key}]]"
-        if key == "arrays":
+        kind = Recipe.model_fields[key].annotation if key in KEYS else None
+        if kind == Truth | None:
             return None if isinstance(value, bool) else f"{value!r} must be true or false"
-        is_text = key in ("element", "language", "description")
+        is_text = kind in (str, str | None)  # texts are checked where they are read
         return None if is_text or isinstance(value, dict) else f"{value!r} must be a table [{key}]"
 
     faults = {key: fault(key, value) for key, value in tables.items()}
@@ -280,7 +284,7 @@ def _place_of(key: str, declared: Declaration, known: Iterable[str]) -> str:
     places = (("structure", declared.structure), ("start", starts), ("functions", declared.slots))
     if found := [f"[{table}]" for table, names in places if key in names]:
         return f"; it belongs into {' or, as a law, into '.join(found)}"
-    if key in ("parts", "slaves", "connections", "expose", "experiment", "drive"):
+    if key in _KEYS_OF_SYSTEMS:
         return "; it is of systems, and `element` makes this the recipe of one element: remove one of them"
     return did_you_mean(key, known)
 

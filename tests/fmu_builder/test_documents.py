@@ -45,7 +45,6 @@ from fmu_builder.export.schema import document_schema
 from fmu_builder.model.assembly_format import CheckedAssembly
 from fmu_builder.model.documents import DOCUMENTS, as_file
 from fmu_builder.model.loader import load_model
-from fmu_builder.model.recipe import KEYS
 from fmu_builder.model.scenario import CheckedScenario, SlaveEntry
 from fmu_builder.model.structure_tables import CONSTRAINTS, SURFACES
 from fmu_builder.model.table_model import TableModel
@@ -314,7 +313,6 @@ def test_documents_have_the_keys_that_files_may_have() -> None:
     assert keys(Case, "name") == keys(CheckedScenario, "path", *OF_ARCHIVES)
     assert keys(Scenario, "name") == keys(CheckedScenario, "path", "reference", "convergence", *OF_ARCHIVES)
     assert keys(Assembly, "name") == keys(CheckedAssembly, "path", "table")
-    assert keys(Recipe, "name") == {*KEYS}
     assert keys(Part, "count") == keys(SlaveEntry)
 
 

@@ -364,15 +364,14 @@ def test_a_misspelt_table_of_parts_is_named_with_all_other_faults(tmp_path: Path
 
 
 def test_keys_of_other_tables_are_sent_there(tmp_path: Path) -> None:
-    text = 'element = "point_surface"\ncoupling = true\nC_F = "1 N/m"\nK_fr = 0.1\n[surface]\nkind = "plane"\n'
-    text += "[experiment]\nstop = 1\n"
+    text = 'element = "point_surface"\ncoupling = true\nfree_moment = true\nC_F = "1 N/m"\nK_fr = 0.1\n'
+    text += '[surface]\nkind = "plane"\n[experiment]\nstop = 1\n'
     places = {line.split(": ")[1]: line for line in faults(tmp_path, text)}
     assert places["coupling"].endswith("it belongs into [structure]")
     assert places["K_fr"].endswith("it belongs into [start]")
     assert places["C_F"].endswith("it belongs into [start] or, as a law, into [functions]")
-    assert places["experiment"].endswith(
-        "it is of systems, and `element` makes this the recipe of one element: remove one of them"
-    )
+    of_systems = "it is of systems, and `element` makes this the recipe of one element: remove one of them"
+    assert all(places[key].endswith(of_systems) for key in ("experiment", "free_moment"))
 
 
 def test_a_name_is_shorter_than_the_names_of_files_made_of_it_may_be(tmp_path: Path) -> None:

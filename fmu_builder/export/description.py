@@ -167,8 +167,8 @@ def add_items(enumeration: etree._Element, literals: Iterable[str]) -> None:
 
 def drawing_attributes(model: Model) -> dict[str, str]:
     """What the recipe says of pictures."""
-    drawing = model.recipe.drawing if isinstance(model, ElementModel) else {}
-    return {key: value_text(value) for key, value in drawing.items()}  # type: ignore[arg-type]
+    drawing = model.recipe.drawing.model_dump(exclude_unset=True) if isinstance(model, ElementModel) else {}
+    return {key: value_text(value) for key, value in drawing.items()}
 
 
 def enumerations_of(variables: Iterable[Variable]) -> dict[str, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from typing import Any
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, StructureEntry, Variable, plain
 from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, read_declaration
 from fmu_builder.model.documents import DOCUMENTS, Document
+from fmu_builder.model.drawing_table import Drawing
 from fmu_builder.model.extends import Extends
 from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
@@ -36,6 +37,7 @@ def recipe_schema(element: str, beside: Path, others: Iterable[str] = ()) -> Sch
     rows = {name: _structure_table(keys, models) for name, keys in models_of(module, "LISTS").items()}
     lists = {name: {"type": "array", "items": table} for name, table in rows.items()}
     sensors = {"sensors": {"type": "object"}} if any(slot.sensors for slot in declared.slots.values()) else {}
+    drawing: Schema = Drawing.model_json_schema()["properties"]
     own: Schema = {
         "element": {
             "type": "string",
@@ -47,9 +49,7 @@ def recipe_schema(element: str, beside: Path, others: Iterable[str] = ()) -> Sch
         "structure": _table({n: _structure(entry) for n, entry in declared.structure.items() if not entry.given_by}),
         "start": {"type": "object", "properties": _starts(declared)},
         "functions": {"type": "object", "properties": _functions(declared)},
-        "drawing": _table(
-            {"color": {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, "visible": {"type": "boolean"}}
-        ),
+        "drawing": _table({key: {n: one[n] for n in ("type", "pattern") if n in one} for key, one in drawing.items()}),
         "arrays": {"type": "boolean", "description": "in FMI 3.0 vectors are arrays, not scalars"},
         "page": PageTable.model_json_schema(),
     }

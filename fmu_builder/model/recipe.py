@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,6 +15,7 @@ from fmu_builder.laws.check import RESERVED
 from fmu_builder.model.declaration import Choices, Declaration, Variable, plain, unmet, value_text
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.documents import Assembly, Case, Recipe, keys_of
+from fmu_builder.model.drawing_table import Drawing, read_drawing
 from fmu_builder.model.file_kinds import IDENTIFIER, correct_kind, name_problems
 from fmu_builder.model.given_values import truth
 from fmu_builder.model.page_table import PageTable, read_page
@@ -66,7 +66,7 @@ class CheckedRecipe:
     laws: ElementLaws | None = None
     replaced: Mapping[str, str] = field(default_factory=dict)
     effective_mass: str = ""  # parameter that holds it in forms that have one
-    drawing: Mapping[str, object] = field(default_factory=dict)  # color and visible, for pictures only
+    drawing: Drawing = field(default_factory=Drawing)
     arrays: bool = False  # of FMI 3.0: vectors are arrays
     page: PageTable = field(default_factory=PageTable)
     left_out: frozenset[str] = frozenset()
@@ -128,12 +128,12 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
 
     known = (*KEYS, *structure_tables, *structure_lists, *(("sensors",) if takes_sensors else ()))
     problems += _key_problems(path, tables, declared, known, structure_lists)
-    problems += drawing_problems(path, tables.get("drawing", {}))
+    table = partial(_table, tables)
+    drawing = read_drawing(path, table("drawing"), problems)
     description = tables.get("description", declared.description)
     if not isinstance(description, str):
         problems.append(Problem(f"{path}: description", f"{description!r} must be text"))
 
-    table = partial(_table, tables)
     given: dict[str, Any] = {name: table(name) for name in structure_tables}
     given |= {name: _rows(tables, name) for name in structure_lists}
     functions = table("functions")
@@ -191,7 +191,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         contact_area=structure.contact_area,
         notes=_notes(path, structure, declared, table("start")),
         laws=laws,
-        drawing=table("drawing"),
+        drawing=drawing,
         arrays=tables.get("arrays") is True,
         page=read_page(path, table("page"), problems),
         left_out=left_out,
@@ -299,26 +299,6 @@ def _unmet(path: Path, declared: Declaration, choices: Choices) -> list[Problem]
             )
             problems.append(
                 Problem(f"{path}: [{table}] {name}", f"{what} needs [structure] {needs}; change one of the two")
-            )
-    return problems
-
-
-_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
-
-
-def drawing_problems(path: Path, drawing: object) -> list[Problem]:
-    """What is wrong with `[drawing]`: color = "#rrggbb", visible = true or false."""
-    problems = []
-    for key, value in drawing.items() if isinstance(drawing, dict) else ():
-        where = f"{path}: [drawing] {key}"
-        if key not in ("color", "visible"):
-            problems.append(Problem(where, "this key is unknown" + did_you_mean(key, ("color", "visible"))))
-        elif key == "visible":
-            with collected(problems):
-                truth(value, where)
-        elif key == "color" and not (isinstance(value, str) and _COLOR.fullmatch(value)):
-            problems.append(
-                Problem(where, f"{value!r} must be a colour as '#c04020': red, green and blue from 00 to ff")
             )
     return problems
 

@@ -152,7 +152,7 @@ def _renamed(value: Any, named: Callable[[Value], Value]) -> Any:
 
 def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
     """What is drawn of an element, by its own names; nothing of a recipe with `[drawing] visible = false`."""
-    if not model.recipe.drawing.get("visible", True):
+    if not model.recipe.drawing.visible:
         return
     ports = [port for port in model.ports if port.kind in _FLAT]
     bodies = [port.motion["r"] for port in ports if port.side == "body"]
@@ -174,7 +174,7 @@ def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
                 "kind": "shape",
                 "unbounded": name.startswith(UNBOUNDED) * 1.0,
                 "body": (port.side == "body") * 1.0,
-                "color": str(model.recipe.drawing.get("color", "")),
+                "color": model.recipe.drawing.color,
                 **_frame(port),
                 "lines": _short(polylines),
             }

@@ -315,7 +315,7 @@ LANGUAGES = {"c": "element.c", "python": "element.py"}
 def _language(path: Path, folder: Path, given: object, problems: list[Problem]) -> str:
     """The language of the physics: the one given, else C where the element has both."""
     there = [language for language, file in LANGUAGES.items() if (folder / file).is_file()]
-    if given is not None and given not in LANGUAGES:
+    if given is not None and given not in (*LANGUAGES,):  # which may be no text
         problems.append(Problem(f"{path}: language", none_of(given, LANGUAGES)))
     elif given is not None and given not in there:
         problems.append(Problem(f"{path}: language", f"{folder} has no {LANGUAGES[str(given)]}"))

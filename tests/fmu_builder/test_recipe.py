@@ -64,6 +64,7 @@ BARE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
         (BARE + "size = 1", "[surface] size", "this key is unknown"),
         ("start = 5\n" + BARE, "start", "5 must be a table [start]"),
         ("description = 5\n" + BARE, "description", "5 must be text"),
+        ("language = ['c']\n" + BARE, "language", "['c'] is none of c, python"),
         (
             BARE + "[start]\nC_F = '1e5 N'",
             "[start] C_F",

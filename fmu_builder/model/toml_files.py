@@ -16,7 +16,13 @@ from pydantic import BaseModel, ValidationError
 from fmu_builder.errors import InputError, Problem, did_you_mean, none_of, shortened, shown_value
 from fmu_builder.files import read_text
 
-SYSTEM_KEYS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
+_SYSTEMS = {  # recipes of elements, of assemblies, and scenarios, by a key of each, with the command that takes them
+    "element": ("recipe", "build"),
+    "parts": ("recipe", "build"),
+    "slaves": ("scenario", "run"),
+}
+_KINDS = {**_SYSTEMS, "factors": ("study", "study"), "measurement": ("fit", "fit")}
+SYSTEM_KEYS = tuple(_SYSTEMS)
 _LARGEST_TOML = 64 * 2**20  # bytes
 _LONGEST_KEPT = 2**18  # characters; of longer files what is read is not kept
 
@@ -51,15 +57,6 @@ def read_about_system(path: Path, what: str, key: str) -> dict[str, object]:
     if key not in tables:
         refuse_other_documents(path, tables, what)
     return tables
-
-
-_KINDS = {  # of files, by a key of each, with the command that takes them
-    "element": ("recipe", "build"),
-    "parts": ("recipe", "build"),
-    "slaves": ("scenario", "run"),
-    "factors": ("study", "study"),
-    "measurement": ("fit", "fit"),
-}
 
 
 def refuse_other_documents(path: Path, tables: Collection[str], what: str) -> None:

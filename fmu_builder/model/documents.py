@@ -38,6 +38,8 @@ Tables = dict[str, Any]
 _START = "start values by name, SI or texts with units such as '1e5 N/m'; lists for vectors"
 _CONNECTIONS = "pairs of ports, or of single variables: ('ball.p', 'floor.point')"
 _MOMENT = "a port of kind point may stand for one of kind frame that returns a moment"
+_ARRAYS = "true: in FMI 3.0 vectors are arrays, not scalars"
+_PAGE = "plot, range, names: what its live page shows"
 _Table = TypeVar("_Table", bound=TableModel)
 
 
@@ -182,8 +184,8 @@ class Recipe(Document):
     start: dict[str, Any] | None = Field(default=None, description=_START)
     functions: dict[str, Any] | None = Field(default=None, description="laws in the slots of the element")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
-    arrays: Truth | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
-    page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
+    arrays: Truth | None = Field(default=None, description=_ARRAYS)
+    page: AsModel[PageTable] | None = Field(default=None, description=_PAGE)
 
     if TYPE_CHECKING:
 
@@ -235,8 +237,8 @@ class Assembly(Document):
     )
     start: dict[str, Any] | None = Field(default=None, description=_START)
     experiment: AsModel[Defaults] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
-    arrays: Truth | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
-    page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
+    arrays: Truth | None = Field(default=None, description=_ARRAYS)
+    page: AsModel[PageTable] | None = Field(default=None, description=_PAGE)
 
 
 class Scenario(Document):
@@ -253,7 +255,7 @@ class Scenario(Document):
         default=None,
         description="inputs and tunable parameters over time: a number, a law of #t, {time, value}, or {table}",
     )
-    page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
+    page: AsModel[PageTable] | None = Field(default=None, description=_PAGE)
 
 
 class Case(Scenario):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import re
@@ -42,6 +43,7 @@ from fmu_builder import (
 from fmu_builder.cli import app
 from fmu_builder.export.fmu import fmu_contents
 from fmu_builder.export.schema import document_schema
+from fmu_builder.model import documents
 from fmu_builder.model.assembly_format import CheckedAssembly
 from fmu_builder.model.documents import DOCUMENTS, as_file
 from fmu_builder.model.loader import load_model
@@ -314,6 +316,12 @@ def test_documents_have_the_keys_that_files_may_have() -> None:
     assert keys(Scenario, "name") == keys(CheckedScenario, "path", "reference", "convergence", *OF_ARCHIVES)
     assert keys(Assembly, "name") == keys(CheckedAssembly, "path", "table")
     assert keys(Part, "count") == keys(SlaveEntry)
+
+
+def test_type_checkers_see_the_fields_of_a_recipe() -> None:
+    tree = ast.parse(Path(documents.__file__).read_text(encoding="utf-8"))
+    (signature,) = (one.args for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name == "__init__")
+    assert {argument.arg for argument in signature.kwonlyargs} == Recipe.model_fields.keys()
 
 
 @pytest.mark.parametrize("module", ["", *(f".{name}" for name in api_docs.PUBLIC_MODULES)])

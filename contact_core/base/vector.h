@@ -25,6 +25,9 @@ CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])
     out[2] = z;
 }
 
+/* |a| of two components of common size */
+CC_API double cc_pair_norm(const double a[2]) { return cc_sqrt(a[0] * a[0] + a[1] * a[1]); }
+
 /* A power of two that brings n components to a size whose squares neither overflow nor vanish; 1 for a vector of zeros,
  * where the dual direction alone would grow. */
 CC_API double cc_scale(const Real a[], int n)

@@ -65,7 +65,6 @@ typedef struct {
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_GIVEN 1e6       /* (omega H)^2 with a W that is given: above, a contact lasts 1/300 of a step */
 #define CC_STANDS_NOW 2.0       /* of c->stands; less, after that */
-#define CC_GOES_ON 2.0          /* times the change before */
 #define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
@@ -109,7 +108,8 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
                       .started = c->started, .ledger = c->ledger,
                       .partner = {.rule = p->rule, .lag = p->lag, .known = p->known, .refuted = p->refuted,
                                   .overruled = p->overruled, .across = p->across,
-                                  .model = p->model, .noise = p->noise, .sides.carried = p->sides.carried}};
+                                  .model = p->model, .slip = p->slip, .noise = p->noise,
+                                  .sides.carried = p->sides.carried}};
     __builtin_memcpy(c->added, kept.added, sizeof c->added);
     for (int i = 0; i < 3; i++) {
         c->ledger.made[i] = 0.0;
@@ -118,6 +118,7 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
     }
     c->partner.rule.mismatched = c->partner.rule.began = 0.0;
     cc_model_interrupt(&c->partner.model);
+    cc_slip_interrupt(&c->partner.slip);
 }
 
 /* Step 2: the interval between the last sample and (r, v).  `off`: an edge may have been passed in it, and nothing
@@ -178,10 +179,10 @@ CC_API void cc_coupling_put_elsewhere(CcCoupling *c)
 /* 1 if the point stands still at r, v, at the same place as at the last sample to the bit, though a force acts. */
 CC_API int cc_stands_still(const CcPartner *p, const double r[3], const double v[3])
 {
-    if (p->begun == 0.0 || p->f[0][2] == 0.0)
+    if (p->begun == 0.0 || p->f[0][2] == 0.0 || r[0] != 0.0 || r[1] != 0.0 || r[2] != p->r[2])
         return 0;
     for (int i = 0; i < 3; i++)
-        if (v[i] != 0.0 || p->v[i] != 0.0 || r[i] != p->r[i])
+        if (v[i] != 0.0 || p->v[i] != 0.0)
             return 0;
     return 1;
 }
@@ -192,13 +193,15 @@ CC_API double cc_secant_stiffness(const CcPortLaw *law, double x)
     return x > 0.0 ? 2.0 * law->energy(law->data, x) / (x * x) : 0.0;
 }
 
-/* The change of the free acceleration along the surface in each interval to come, after `before` and `last`, of a load
- * that goes on as it did: the last one, at most CC_GOES_ON times the one before, and none where they differ in sign, as
- * after a jump. */
-CC_API double cc_goes_on(double before, double last)
+/* What the way along the surface in the interval between the last sample and (r, v) shows of its bend. */
+CC_API void cc_coupling_see_bend(CcPartner *p, const double r[3], const double v[3])
 {
-    double most = CC_GOES_ON * cc_abs(before);
-    return !(last * before > 0.0) ? 0.0 : cc_abs(last) < most ? last : CC_GOES_ON * before;
+    double gap[2], b[2];
+    for (int i = 0; i < 2; i++) {
+        gap[i] = r[i] / p->H - (p->v[i] + p->rule.beta * (v[i] - p->v[i]));
+        b[i] = cc_bend(p->H, p->a[i] - p->a_before[i]) / p->H;
+    }
+    cc_slip_see_bend(&p->slip, gap, b);
 }
 
 /* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act.  Returns 1 if none
@@ -227,22 +230,23 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
         p->model.use = 0.0;
     if (!o->straight) {
         double pushed[3] = {0.0, 0.0, 0.0};
+        cc_learn_slip(p, &seen, changed, o->lag != CC_LAG_AUTO && p->overruled == 0.0);
         if (!identifies) {
             cc_doubt_admittance(p, &seen, cc_secant_stiffness(law, c->deepest) * p->H * p->H);
         } else {
             int given = o->inertia > 0.0 && p->refuted == 0.0;
             cc_find_admittance(p, &seen, changed, o->lag != CC_LAG_AUTO, given);
             cc_follow_model(p);
+            cc_follow_slip(p);
         }
         if (p->known != 0.0) /* else W is yet to be guessed: cc_coupling_begin */
             cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
         CC_UNROLL for (int i = 0; i < 3; i++) {
-            double before = p->a[i] - p->a_before[i];
             p->a_before[i] = p->a[i];
             p->a[i] = seen.y[i] - pushed[i];
-            if (i < 2)
-                p->goes_on[i] = p->known == 1.0 ? cc_goes_on(before, p->a[i] - p->a_before[i]) : 0.0;
         }
+        if (cc_slip_is_modelled(p))
+            cc_coupling_see_bend(p, r, v);
     }
     CC_UNROLL for (int i = 0; i < 3; i++)
         p->y[i] = seen.y[i];
@@ -257,20 +261,26 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
 {
     const CcPartner *p = &c->partner;
     int lag = cc_lag(p->lag), modelled = p->model.use != 0.0 && p->W[2][2] > 0.0;
-    double W = p->W[2][2], made = c->ledger.made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
-    CcAhead ahead = cc_model_now(&p->model);
+    int slips = cc_slip_is_modelled(p), bent = p->slip.bends >= 0.0;
+    double W = p->W[2][2], made = c->ledger.made[lag], H = at->H, load[2] = {p->a[0], p->a[1]};
+    double u[CC_KEPT_FORCES + 1] = {0.0}, u_t[CC_KEPT_FORCES + 1] = {0.0};
+    CcAhead ahead = cc_model_now(&p->model), along = cc_model_now(&p->slip.model);
     if (at->kappa > 0.0)
         made += c->pushed - W * c->held[lag];
     if (modelled)
         cc_model_inputs(p, u + 1);
+    if (slips)
+        cc_slip_inputs(&p->slip, p->f[0], u_t + 1);
     for (int k = lag - 1; k >= 0; k--) {
         double alpha[3], x = at->x, w = at->w;
-        for (int i = 0; i < 2; i++)
-            at->a[i] += p->goes_on[i];
         for (int i = 0; i < 3; i++)
             alpha[i] = at->a[i] + pushed[k][i];
         if (modelled)
             alpha[2] = p->turn[2] + cc_model_next(&p->model, lag, u + 1 + k, &ahead);
+        if (slips)
+            cc_slip_next(&p->slip, lag, u_t + 1 + k, &along, p->turn, alpha);
+        for (int i = 0; i < 2; i++)
+            load[i] = alpha[i] - pushed[k][i] - p->turn[i];
         at->x += H * w - 0.5 * H * H * alpha[2];
         at->w -= H * alpha[2];
         if (law->k_B > 0.0) {
@@ -287,8 +297,17 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
             made += at->kappa * (to - from) * (alpha[2] - W * (p->f[k][2] - 0.5 * (from + to)));
         }
     }
-    for (int i = 0; i < 2; i++)
-        at->a[i] += p->goes_on[i];
+    if (slips) {
+        double alpha[2];
+        for (int i = 0; i < 2; i++)
+            alpha[i] = at->a[i] + cc_dot(at->W[i], p->f[0]);
+        u_t[0] = u_t[1];
+        cc_slip_next(&p->slip, lag, u_t, &along, p->turn, alpha);
+        for (int i = 0; i < 2; i++) {
+            at->a[i] = alpha[i] - cc_dot(at->W[i], p->f[0]);
+            at->bend[i] = bent * cc_bend(H, at->a[i] - p->turn[i] - load[i]) / H;
+        }
+    }
     if (modelled) { /* by the force of before, so that a b_0 which a steady force does not show is of no account */
         u[0] = u[1];
         at->a[2] = p->turn[2] + cc_model_next(&p->model, lag, u, &ahead) - cc_dot(at->W[2], p->f[0]);
@@ -387,7 +406,9 @@ CC_API void cc_coupling_units(CcPartner *p, const CcPortLaw *law, double x, doub
     if (!(x > 0.0 || w > 0.0))
         return;
     double touch = x + (w > 0.0 ? (p->lag + 1.0) * H * w : 0.0);
-    cc_model_in_units(&p->model, cc_model_unit(touch, law->energy(law->data, touch), H));
+    double unit = cc_model_unit(touch, law->energy(law->data, touch), H);
+    cc_model_in_units(&p->model, unit);
+    cc_model_in_units(&p->slip.model, unit);
 }
 
 /* A W that is given and answers a force long before the step ends is none: the force by it is so small that no motion
@@ -568,8 +589,9 @@ CC_APART int cc_coupling_answer(CcCoupling *c, const CcPortLaw *law, const CcCou
     return evaluations;
 }
 
-/* A sample: r, m, and v, m/s, at a communication point, H, s, the step to come.  Writes the force f, N, on the point;
- * returns how often the right side of the force was evaluated. */
+/* A sample at a communication point: r, m, of which r[0] and r[1] are the way along the surface since the sample before
+ * it, v, m/s, and H, s, the step to come.  Writes the force f, N, on the point; returns how often the right side of the
+ * force was evaluated. */
 CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
                             const double v[3], double H, double f[3])
 {

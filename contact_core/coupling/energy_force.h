@@ -19,12 +19,15 @@
  *                      law by H^2/12 F_e' alpha, and the body that holds the mean instead of the force itself is off
  *                      its motion by H^2/12 W F_e.  With 0 an oscillation is too slow by (omega H)^2/12.  A body
  *                      at rest has alpha = 0, and the law.  Energy is conserved as with U while a and W do not change
- * Friction force, N    f_t = -K_fr N k_T u* / (1 + theta z) e   for k_T |u*| <= 1 + theta z,  else -K_fr N sign(u*) e
- *                      e direction of the slip at the end without friction, w_e = e W_tt e, z = H w_e K_fr N k_T,
- *                      theta = 1/(1 - exp(-z)) - 1/z,  u* = e (u + theta H (a_t + W_tn N)):
- *                      the mean force of the ramp over the interval, exact for N, W constant
+ * Friction force, N    f_t = -e K_fr N mean of clip(k_T u(t)),  u' = e (a_t + W_tn N) - w_e K_fr N clip(k_T u)
+ *                      e direction of the slip at the end without friction, w_e = e W_tt e:
+ *                      the mean force of the ramp over the interval, exact for a, N, W constant.  While it creeps,
+ *                      k_T |u| <= 1, clip = k_T u* / (1 + theta z),  u* = e (u + theta H (a_t + W_tn N)),
+ *                      theta = 1/(1 - exp(-z)) - 1/z,  z = H w_e K_fr N k_T
  *                      any law F_fr(N, u):  f_t = -F_fr(N, u_m) e,  u_m = u* - theta H w_e F_fr(N, u_m),
- *                      z = H w_e times the slope of F_fr at rest;  the ramp above is a special case
+ *                      z = H w_e times the slope of F_fr at rest
+ *                      u less g H Da/12, g = 12 (theta - 1/2)/z, where a changes by Da, evenly, within the interval:
+ *                      the mean slip, while it creeps, is that of such an a; where it slides g = 1
  *                      with a bristle: held_bristle.h
  * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
  *                      energy that holding N made, as elastic energy (damping that comes later included)
@@ -80,6 +83,7 @@ typedef struct {
     double z[2], slips;   /* deflection of the bristle, m; 1 if its tip slipped before */
     double reach;         /* H W_nn F_e(x), m/s: what a damping ratio of 1 changes w by; 0: of no account */
     double kappa;         /* H^2/6, s^2, or 0 */
+    double bend[2];       /* of the mean slip, by an a that changes within the interval, m/s */
 } CcInterval;
 
 CC_API double cc_port_damping(const CcPortLaw *law, double w)
@@ -247,6 +251,41 @@ CC_API double cc_bristle_limit(const CcPortLaw *law, double N, double u, int sli
     return L > 0.0 ? L : 0.0;
 }
 
+/* Mean of the ramp, F/(K_fr N), over the time H in which the slip obeys u' = rate - q clip(k_T u), from u on: in its
+ * three parts the slip is a line or an exponential. */
+CC_API double cc_mean_ramp(double k_T, double u, double rate, double q, double H)
+{
+    double bound = 1.0 / k_T, lambda = q * k_T, left = H, sum = 0.0;
+    for (int part = 0; part < 4 && left > 0.0; part++) {
+        double side = u < 0.0 || (u == 0.0 && rate < 0.0) ? -1.0 : 1.0; /* of the slip */
+        double outward = side * rate - q, time = left, mean = side;
+        if (side * u > bound || (side * u == bound && outward >= 0.0)) { /* it slides, */
+            if (side * u + outward * left < bound)
+                time = (side * u - bound) / -outward;
+            u = time < left ? side * bound : u + side * outward * left;
+        } else { /* or creeps */
+            double toward = rate < lambda * u ? -1.0 : 1.0, z = lambda * left, theta = cc_exponential_share(z);
+            mean = k_T * (u + theta * left * rate) / (1.0 + theta * z);
+            double end = u + left * (rate - q * mean);
+            if (toward * end > bound) { /* and slides after that */
+                double y = (toward * bound - u) / (rate - lambda * toward * bound);
+                time = lambda * y > 1e-8 ? cc_log_1_plus(lambda * y) / lambda : y;
+                time = time < left ? time : left;
+                z = lambda * time, theta = cc_exponential_share(z);
+                mean = k_T * (u + theta * time * rate) / (1.0 + theta * z);
+                end = toward * bound;
+            }
+            u = end;
+        }
+        sum += mean * time;
+        left -= time;
+    }
+    return sum / H;
+}
+
+/* The share of the bend of the slip that changes its mean, where friction of z = H w_e dF/du makes it decay at once. */
+CC_API double cc_bent_share(double z) { return z > 1e-3 ? 12.0 * (cc_exponential_share(z) - 0.5) / z : 1.0; }
+
 /* Friction of the interval for the normal force N: f[0], f[1]; f[2] = N. */
 CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double N, double f[3])
 {
@@ -271,18 +310,19 @@ CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double 
     e[0] /= speed, e[1] /= speed;
     double w_e = e[0] * (at->W[0][0] * e[0] + 2.0 * at->W[0][1] * e[1]) + e[1] * at->W[1][1] * e[1];
     double u_0 = e[0] * at->u[0] + e[1] * at->u[1], rate = e[0] * free[0] + e[1] * free[1], F = 0.0;
+    double bend = e[0] * at->bend[0] + e[1] * at->bend[1];
     w_e = w_e > 0.0 ? w_e : 0.0;
     if (law->friction) {
         double slow = CC_SLOW_SLIP * speed;
-        double theta = cc_exponential_share(H * w_e * law->friction(law->data, N, slow) / slow);
-        double u = u_0 + theta * H * rate, size = cc_abs(u);
+        double z = H * w_e * law->friction(law->data, N, slow) / slow, theta = cc_exponential_share(z);
+        double u = u_0 + cc_bent_share(z) * bend + theta * H * rate, size = cc_abs(u);
         if (!(size > 0.0))
             return;
         F = law->friction(law->data, N, cc_mean_slip(law, N, theta * H * w_e, size)) * (u < 0.0 ? -1.0 : 1.0);
     } else {
-        double z = w_e * H * law->K_fr * N * law->k_T, theta = cc_exponential_share(z);
-        double ramp = law->k_T * (u_0 + theta * H * rate) / (1.0 + theta * z);
-        F = law->K_fr * N * (ramp > 1.0 ? 1.0 : ramp < -1.0 ? -1.0 : ramp);
+        double q = w_e * law->K_fr * N, z = q * law->k_T * H;
+        double bent = law->k_T * cc_abs(u_0) < 1.0 ? cc_bent_share(z) : 1.0;
+        F = law->K_fr * N * cc_mean_ramp(law->k_T, u_0 + bent * bend, rate, q, H);
     }
     f[0] = -F * e[0];
     f[1] = -F * e[1];

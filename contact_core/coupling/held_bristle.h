@@ -40,8 +40,6 @@ CC_API void cc_solve_pair(double A[2][2], double m, const double b[2], double F[
     F[1] = (p * b[1] - q * b[0]) / d;
 }
 
-CC_API double cc_pair_norm(const double a[2]) { return cc_sqrt(a[0] * a[0] + a[1] * a[1]); }
-
 /* F of the interval. */
 CC_API void cc_hold_bristle(double k, double K, double L, double H, const double W[3][3], const double s_0[2],
                             const double z[2], double F[2])

@@ -17,18 +17,22 @@
  *                 holds the bodies W_nt counts as 0.  It is N + W_nt f_t/W_nn once forces along more than one line have
  *                 shown W_nt, and where friction exceeds 1.2 N while the lag is unknown: with W_nn < K_fr W_nt no lag
  *                 would show a b_0 above 0.
+ *                 Along the surface likewise: slip_model.h.  That model also shows the lag, where it is exact with one
+ *                 and with no other, and W of a body whose N shows none: as that of a particle.
  * Admittance      W, 1/kg, y = a + W f: by least squares of secants of f and y (admittance.h), from an anchor that
  *                 moves when there is something to learn.
  * First answers   that only bodies of (omega H)^2 > 4 would give show no lag, of (omega H)^2 > 100 no W: others move
  *                 the body
  * Steady          where N has not changed by a twentieth of its largest for twenty samples others alone move the point
- *                 along the normal: lag and W_nn stay as they are.
+ *                 along the normal: lag and W_nn stay as they are.  A slow change is none.
  * Kept            a W that is given and not to be learned is refuted where another one leaves less than 1/1000 of what
  *                 it leaves of the changes of y, and the step is so long that this matters: it is learned from then on.
  *
  * Noise           sigma, m/s, of v while no force acts: what is left of Delta v, and does not show in Delta r, so that
  *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma change
- *                 no estimate. */
+ *                 no estimate.
+ *
+ * One family of functions: what an interval shows, in the order in which it is learned. */
 #ifndef CC_PARTNER_H
 #define CC_PARTNER_H
 
@@ -36,6 +40,7 @@
 #include "ledger.h"
 #include "partner_model.h"
 #include "position_rule.h"
+#include "slip_model.h"
 #include "two_sides.h"
 
 #define CC_KEPT_FORCES 6
@@ -52,12 +57,15 @@
 #define CC_QUIET_SHARE 0.1             /* of the answer, squared: what happened before the force has to stay below it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one are not learned */
 #define CC_STEADY_SAMPLES 20.0  /* samples without one along the normal, after which lag and W_nn stay as they are */
+#define CC_STEADY_FOLLOWS 0.02   /* share of its distance from N by which what N is compared with follows it */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, */
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_LIGHTEST_SHOWN 100.0  /* (omega H)^2 of bodies that first answers can show */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
 #define CC_DRIVES 1.2                /* friction over N that may drive a steep rod into the surface */
 #define CC_ASSUMED 0.5          /* `known` of a W that the model has from free flight: no force showed it */
+#define CC_RUBS_ALONE 1e-2      /* squares of changes of N over those of friction, below which that alone changes */
+#define CC_NEVER_PRESSED 1e-6   /* likewise of all secants, below which nothing is known of W along the normal */
 #define CC_REFUTES 0.1               /* |W_seen - W| k H^2 of a W that is kept as given and is wrong, */
 #define CC_REFUTED_BY 1e-3           /* where another one leaves less than this share of what it leaves */
 #define CC_SILENT 1e3                /* answer that W would give over what shows, so that none is one */
@@ -73,7 +81,6 @@ typedef struct {
     double compared CC_IN(0, 1); /* 1 after the first interval: y is one */
     double f[CC_KEPT_FORCES][3]; /* forces given, N, the newest first */
     double a[3], a_before[3];  /* free acceleration of the last interval and of the one before, m/s^2 */
-    double goes_on[2];         /* what is added to a along the surface in each interval to come, m/s^2 */
     CcPositionRule rule;       /* along the normal */
     double noise CC_FROM(0);   /* sigma, m/s */
     double lag CC_IN(0, 2), fits[CC_LAGS][5];
@@ -87,6 +94,7 @@ typedef struct {
     CcSecants secants;
     double longest CC_FROM(0); /* of the recent steps, fading, s: for the first guess of W */
     CcPartnerModel model;      /* along the normal */
+    CcSlip slip;               /* along the surface */
     CcTwoSides sides;
     double anchored CC_FROM(0), f_anchor[3], y_anchor[3], f_largest; /* intervals since then, 0 without an anchor */
     double N_anchor, steady CC_FROM(0); /* N that has not changed by CC_EXCITATION since, for so many intervals */
@@ -342,7 +350,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
         if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
             best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;
         best = cc_lag_by_sides(&p->sides, now, best, seen->y[2], p->H, sample.u, seen->floor / p->H, 0);
-        if (p->known == 1.0 && cc_is_steady(p))
+        if ((p->known == 1.0 && cc_is_steady(p)) || p->slip.settled != 0.0)
             best = now;
         p->model.use = best == by_model ? p->model.use : 0.0;
         if (best == now)
@@ -384,6 +392,27 @@ CC_API void cc_doubt_admittance(CcPartner *p, const CcObservation *seen, double 
     p->anchored = 1.0;
 }
 
+/* 1 where the model along the surface is used. */
+CC_API int cc_slip_is_modelled(const CcPartner *p) { return p->slip.model.use != 0.0 && p->known > 0.0; }
+
+/* 1 where it is, and of the change s of the force N has next to nothing. */
+CC_API int cc_rubs_alone(const CcPartner *p, const double s[3])
+{
+    int alone = s[2] * s[2] <= CC_RUBS_ALONE * (s[0] * s[0] + s[1] * s[1]);
+    return cc_slip_is_modelled(p) && (alone || cc_is_steady(p));
+}
+
+/* There W answers along the surface as the model does, and along the normal too where N has never shown how. */
+CC_API void cc_follow_slip(CcPartner *p)
+{
+    const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
+    double s[3], never = CC_NEVER_PRESSED * (p->secants.ss[0][0] + p->secants.ss[1][1]);
+    for (int i = 0; i < 3; i++)
+        s[i] = f[i] - before[i];
+    if (cc_rubs_alone(p, s))
+        cc_slip_follow(&p->slip, cc_lag(p->lag), p->W, p->secants.ss[2][2] <= never);
+}
+
 /* Learn W from the interval; `changed`: the lag did; fixed: the lag is given; given: W_nn was. */
 CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int changed, int fixed, int given)
 {
@@ -416,6 +445,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     p->steady += 1.0;
     if (cc_abs(f[2] - p->N_anchor) > least)
         p->N_anchor = f[2], p->steady = 0.0;
+    p->N_anchor += CC_STEADY_FOLLOWS * (f[2] - p->N_anchor);
     double friction = cc_max(f[0] * f[0] + f[1] * f[1], before[0] * before[0] + before[1] * before[1]);
     double rubs = s[0] * s[0] + s[1] * s[1]; /* of a body at rest that is pressed on and pushed it is all there is */
     int shown = fixed && p->known == 0.0 && rubs > CC_EXCITATION * CC_EXCITATION * friction;
@@ -425,12 +455,13 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
         p->driven += sq > CC_LIGHTEST_SHOWN * p->model.unit * ss ? cc_dot(q, q) : 0.0;
         active = active && !(p->driven > CC_QUIET_SHARE * cc_dot(q, q));
     }
-    if (active && p->known < 1.0 && sq > 0.0) {
+    int learns = active && !cc_rubs_alone(p, s);
+    if (learns && p->known < 1.0 && sq > 0.0) {
         cc_guess_admittance(p->W, sq / ss);
         cc_forget_secants(&p->secants);
         p->known = 1.0;
     }
-    if (active && p->known != 0.0) {
+    if (learns && p->known != 0.0) {
         for (int i = 0; i < 3; i++)
             s[i] /= intervals, q[i] /= intervals;
         double W_nn = p->W[2][2];
@@ -450,6 +481,29 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     p->unanswered = silent ? CC_MOST_UNANSWERED + 1.0 : p->unanswered + (most > 0.0);
     if (p->known == 0.0 && p->unanswered > CC_MOST_UNANSWERED)
         cc_guess_admittance(p->W, 0.0);
+}
+
+/* Let the model along the surface learn the interval; `changed`: the lag did; fixed: it is given.  Else the motion
+ * along the surface may show it, and W, where N shows neither. */
+CC_API void cc_learn_slip(CcPartner *p, const CcObservation *seen, int changed, int fixed)
+{
+    CcSlip *slip = &p->slip;
+    CcModelSample sample = {.rounding = seen->rounding, .floor = seen->floor, .quiet = seen->quiet,
+                            .guessed = p->known == 0.0};
+    sample.given = fixed || slip->settled != 0.0;
+    if (changed && sample.given)
+        *slip = (CcSlip){.model.H = p->H};
+    cc_slip_learn(slip, cc_lag(p->lag), seen->y, p->f[0], p->W, &p->model, sample);
+    int exact = cc_model_exact_lag(&slip->model);
+    if (exact < 0 || sample.given || !(slip->model.learned > CC_SLIP_SAMPLES))
+        return;
+    slip->settled = 1.0;
+    if (exact != cc_lag(p->lag))
+        p->lag = exact, p->known = p->model.use = 0.0;
+    if (p->known == 0.0 && cc_model_is_sane(&slip->model, exact)) {
+        cc_slip_follow(slip, exact, p->W, 1);
+        p->known = CC_ASSUMED;
+    }
 }
 
 /* What gives the force. */

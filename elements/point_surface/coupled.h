@@ -122,11 +122,12 @@ static void along_tangents(const CcPlace *place, const double a[3], double t[2])
 /* Keep the way of point i along the surface since it was at `from`, in the surface's frame. */
 static void keep_slid(Element *e, int i, const double from[3])
 {
-    const CcPort *port = port_of(e, i);
+    CcPort *port = port_of(e, i);
     double way[3];
     for (int k = 0; k < 3; k++)
         way[k] = port->position[k] - from[k];
     along_tangents(&port->place, way, e->slid[i]);
+    port->r[0] = e->slid[i][0], port->r[1] = e->slid[i][1];
 }
 
 /* The work along the surface in the interval before the sample, J, while the force f acted; beta: of the bodies. */

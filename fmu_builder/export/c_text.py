@@ -57,10 +57,12 @@ def name_literals(names: Sequence[str]) -> tuple[list[str], int, list[int]]:
     where each name begins, counted over such arrays."""
     rows: list[list[str]] = [[]]
     starts: list[tuple[int, int]] = []
+    lengths = [len(name.encode("utf-8")) + 1 for name in names]
+    count = -(-sum(lengths) // _LONGEST_TEXT)  # all rows take the place of the longest one: so they are alike
+    most = min(_LONGEST_TEXT, sum(lengths) // max(count, 1) + max(lengths, default=0))
     used = longest = 0
-    for name in names:
-        length = len(name.encode("utf-8")) + 1
-        if used + length > _LONGEST_TEXT and rows[-1]:
+    for name, length in zip(names, lengths, strict=True):
+        if used + length > most and rows[-1]:
             rows.append([])
             used = 0
         rows[-1].append(name)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy.integrate import quad
+from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
 from tests.contact_core.held_bodies import PHASES, Body, Flexible, Pair
@@ -259,17 +259,34 @@ def test_friction_is_the_mean_of_the_ramp_over_the_interval(library: ctypes.CDLL
     assert f[0] == pytest.approx(-c * mean, rel=1e-5)
 
 
-@given(x=st.floats(1e-6, 1e-3), ux=st.floats(-0.05, 0.05), ax=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 3))
-def test_a_ramp_that_comes_as_a_function_gives_the_force_of_the_ramp(
+@given(u=st.integers(-50, 50), a=st.integers(-200, 200), w_e=st.floats(1e-6, 30.0), h=st.floats(0.01, 3))
+def test_friction_is_that_mean_where_the_slip_begins_to_slide_comes_to_rest_or_reverses(
+    library: ctypes.CDLL, u: float, a: float, w_e: float, h: float
+) -> None:
+    """u' = a - w_e F(u), F = 3 N clip(100 u): its mean over H by an integrator of stiff equations.  mm/s, dm/s^2."""
+    law, H, W = Law(K_fr=0.3, k_T=100.0), h / 1000, np.diag([w_e, w_e, 1e-12])
+    u, a = u / 1000, a / 10
+    f, _, _ = interval(library, law, 10.0 / law.C, 0.0, (u, 0.0), (a, 0.0, 0.0), W, H)
+
+    def slope(_: float, state: Array) -> list[float]:
+        F = 3.0 * min(max(100.0 * state[0], -1.0), 1.0)
+        return [a - w_e * F, F]
+
+    end = solve_ivp(slope, (0.0, H), [u, 0.0], "LSODA", rtol=1e-9, atol=1e-13, max_step=H / 20).y[1, -1]
+    assert f[0] == pytest.approx(-end / H, abs=1e-5)
+
+
+@given(x=st.floats(1e-6, 1e-3), ux=st.floats(-9e-3, 9e-3), ax=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 3))
+def test_a_ramp_that_comes_as_a_function_gives_the_force_of_the_ramp_while_it_creeps(
     library: ctypes.CDLL, x: float, ux: float, ax: float, numbers: list[float], h: float
 ) -> None:
-    law = Law(K_fr=0.3, k_T=100.0)
+    law, W, u, H = Law(K_fr=0.3, k_T=100.0), admittance(numbers), np.array([ux, 0.2 * ux]), h / 1000
     same = replace(law, by_functions=True)
-    one, other = (
-        interval(library, each, x, 0.0, (ux, 0.2 * ux), (ax, 0, 0), admittance(numbers), h / 1000)[0]
-        for each in (law, same)
-    )
-    assert other == pytest.approx(one, rel=1e-9, abs=1e-9)
+    one, other = (interval(library, each, x, 0.0, tuple(u), (ax, 0, 0), W, H)[0] for each in (law, same))
+    end = u + H * (np.array([ax, 0.0]) + (W @ one)[:2])
+    if max(np.linalg.norm(u), np.linalg.norm(end)) < 1.0 / law.k_T:
+        assert other == pytest.approx(one, rel=1e-9, abs=1e-9)
+    assert np.linalg.norm(other[:2]) <= 0.3 * other[2] * (1 + 1e-12)
 
 
 # --- impacts ---------------------------------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def test_a_pad_whose_corners_are_light_stays_level_on_an_axis(crew: Crew, order:
     pads = [replace(on_an_axis(Draw(2718, k), 4, 0.0), turned=0.12) for k in range(12)]
     found = distances(crew, pads, master, order=ORDER[master] if order == "given" else "unknown")
     print(f"{order}: distance over depth, median {np.median(found):.2g}, most {max(found):.2g}")
-    assert np.median(found) < 0.005 and np.max(found) < 0.06
+    assert np.median(found) < 0.005 and np.max(found) < (0.1 if order == "unknown" else 0.04)
 
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])

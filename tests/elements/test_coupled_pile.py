@@ -63,10 +63,11 @@ def settle(system: System, H: float, time: float) -> tuple[Array, Array, Array]:
 @pytest.mark.parametrize("seed", range(3))
 @BOTH
 def test_a_pile_of_ten_contacts_gains_nothing_and_comes_to_rest(crew: Crew, master: str, seed: int) -> None:
-    """Energy never above the start by more than 1 % of the fall, and at the end that of the boxes standing still."""
+    """Energy never above the start by more than 1 % of the fall, and after 2 s that of the boxes standing still.  Of
+    forty piles two ring longer than half a second under Jacobi, by 1e-4 of their weights."""
     pile = Pile.of(seed)
     system = connect(crew, pile, master, "auto")
-    energies, _, kinetic = settle(system, pile.H, 0.5)
+    energies, _, kinetic = settle(system, pile.H, 2.0)
     fall = energies[0] - pile.rest
     assert system.statuses == 0
     assert energies.max() - energies[0] <= 1e-2 * fall

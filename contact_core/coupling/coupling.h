@@ -32,6 +32,7 @@
 
 #include "energy_force.h"
 #include "force_form.h"
+#include "late_rate.h"
 #include "lawful_motion.h"
 #include "partner.h"
 #include "../laws/friction.h"
@@ -49,6 +50,7 @@ typedef struct {
     double added[CC_LAGS];               /* J, by the forces that acted, for each lag, since the start */
     double started CC_IN(0, 1);          /* 1 after the first sample of the run */
     CcLawfulMotion lawful;               /* since a first contact began */
+    CcLateRate late;                     /* where v is a difference of positions */
     CcForceForm form;                    /* where inputs change within the step */
     double led CC_IN(0, 1);              /* 1 while the force leads there */
     double z[2], slips CC_IN(0, 1);      /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
@@ -105,9 +107,9 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
     const CcCoupling kept = *c;
     const CcPartner *p = &kept.partner;
     *c = (CcCoupling){.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest,
-                      .started = c->started, .ledger = c->ledger,
+                      .started = c->started, .ledger = c->ledger, .late.found = c->late.found,
                       .partner = {.rule = p->rule, .lag = p->lag, .known = p->known, .refuted = p->refuted,
-                                  .overruled = p->overruled, .across = p->across,
+                                  .settled = p->settled, .overruled = p->overruled, .across = p->across,
                                   .model = p->model, .slip = p->slip, .noise = p->noise,
                                   .sides.carried = p->sides.carried}};
     __builtin_memcpy(c->added, kept.added, sizeof c->added);
@@ -498,6 +500,63 @@ CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3]
     p->longest = H > CC_FORGETS * p->longest ? H : CC_FORGETS * p->longest;
     p->begun = 1.0;
     c->deepest = -r[2] > c->deepest ? -r[2] : c->deepest;
+}
+
+/* v, as it is given, is found to be the difference of positions: what was learned from it is not so. */
+CC_SELDOM void cc_coupling_is_late(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, int lag)
+{
+    CcPartner *p = &c->partner;
+    CcLateRate *m = &c->late;
+    const double *f = p->f[lag + 1], *before = p->f[lag + 2];
+    p->model = (CcPartnerModel){.H = p->H, .unit = p->model.unit};
+    p->slip = (CcSlip){.model.H = p->H};
+    p->rule = (CcPositionRule){.beta = 0.5};
+    p->lag = lag, p->settled = p->known = p->jumped = 1.0, p->anchored = 0.0;
+    if (cc_identifies(p, o))
+        cc_guess_admittance(p->W, m->uy[1][lag] / m->uu[1][lag]);
+    cc_forget_secants(&p->secants);
+    cc_coupling_nothing_made(c);
+    double F = law->elastic(law->data, -p->r[2]), W = p->W[2][2], behind[3];
+    c->pushed = m->H * m->H / 6.0 * F * (m->change[2] / m->H - 0.5 * W * (f[2] + before[2] - F));
+    for (int L = 0; L < CC_LAGS; L++)
+        c->ledger.made[L] = m->made[L];
+    cc_late_by(p->W, m->change, f, before, m->H, m->H, behind);
+    CC_UNROLL for (int i = 0; i < 3; i++)
+        p->v[i] = m->v[i] + behind[i];
+    m->found = 1.0;
+}
+
+/* v, that at the sample r, where the one that is given is the difference of positions: before all other steps. */
+CC_API void cc_coupling_see_rate(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                                 double v[3])
+{
+    CcPartner *p = &c->partner;
+    CcLateRate *m = &c->late;
+    double given[3] = {v[0], v[1], v[2]}, change[3], behind[3], H = p->H;
+    for (int i = 0; i < 3; i++)
+        change[i] = v[i] - m->v[i];
+    int possible = p->begun != 0.0 && !o->straight && cc_late_is_possible(p, r, v);
+    int shown = H * cc_abs(change[2]) > CC_LATE_SHOWN * cc_late_rounding(p, r);
+    if (!possible || cc_is_quiet(p))
+        *m = (CcLateRate){.found = possible ? m->found : 0.0, .steps = m->steps};
+    else if (m->found == 0.0 && m->steps >= 2.0 && shown && cc_abs(H - m->H) <= CC_SAME_STEP * H) {
+        cc_late_add(m, p, (change[2] - m->change[2]) / H);
+        int lag = cc_late_lag(m, p->overruled == 0.0 ? o->lag : CC_LAG_AUTO);
+        if (lag >= 0)
+            cc_coupling_is_late(c, law, o, lag);
+        else
+            cc_late_book(m, p, law, r, v[2]);
+    }
+    if (m->found != 0.0 && m->steps >= 1.0) {
+        const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
+        cc_late_by(p->W, change, f, before, H, m->H > 0.0 ? m->H : H, behind);
+        for (int i = 0; i < 3; i++)
+            v[i] += behind[i];
+    }
+    for (int i = 0; i < 3; i++)
+        m->v[i] = given[i], m->change[i] = change[i];
+    m->H = H;
+    m->steps = possible ? m->steps + 1.0 : 0.0;
 }
 
 /* A sample where no force acts. */

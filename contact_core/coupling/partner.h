@@ -84,6 +84,7 @@ typedef struct {
     CcPositionRule rule;       /* along the normal */
     double noise CC_FROM(0);   /* sigma, m/s */
     double lag CC_IN(0, 2), fits[CC_LAGS][5];
+    double settled CC_IN(0, 1);   /* 1 after the motion has shown the lag beyond doubt */
     double overruled CC_IN(0, 1); /* 1 after the motion contradicted the lag that was given */
     double confirmed;          /* samples in a row for another lag */
     double quiet_changes;      /* changes of y while no force acts, squared, summed, fading */
@@ -350,7 +351,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
         if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
             best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;
         best = cc_lag_by_sides(&p->sides, now, best, seen->y[2], p->H, sample.u, seen->floor / p->H, 0);
-        if ((p->known == 1.0 && cc_is_steady(p)) || p->slip.settled != 0.0)
+        if ((p->known == 1.0 && cc_is_steady(p)) || p->settled != 0.0)
             best = now;
         p->model.use = best == by_model ? p->model.use : 0.0;
         if (best == now)
@@ -490,14 +491,14 @@ CC_API void cc_learn_slip(CcPartner *p, const CcObservation *seen, int changed, 
     CcSlip *slip = &p->slip;
     CcModelSample sample = {.rounding = seen->rounding, .floor = seen->floor, .quiet = seen->quiet,
                             .guessed = p->known == 0.0};
-    sample.given = fixed || slip->settled != 0.0;
+    sample.given = fixed || p->settled != 0.0;
     if (changed && sample.given)
         *slip = (CcSlip){.model.H = p->H};
     cc_slip_learn(slip, cc_lag(p->lag), seen->y, p->f[0], p->W, &p->model, sample);
     int exact = cc_model_exact_lag(&slip->model);
     if (exact < 0 || sample.given || !(slip->model.learned > CC_SLIP_SAMPLES))
         return;
-    slip->settled = 1.0;
+    p->settled = 1.0;
     if (exact != cc_lag(p->lag))
         p->lag = exact, p->known = p->model.use = 0.0;
     if (p->known == 0.0 && cc_model_is_sane(&slip->model, exact)) {

@@ -28,7 +28,6 @@
 typedef struct {
     CcPartnerModel model;
     double e[2];                  /* 0 before the first friction */
-    double settled CC_IN(0, 1);   /* 1 after the motion along e has shown the lag */
     double bends CC_IN(-1, 1);    /* recent intervals: 1 all with b, -1 all without */
 } CcSlip;
 

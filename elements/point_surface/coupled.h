@@ -379,6 +379,11 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
                       "that of coupling.mode = hold", i + 1);
+        if (c->late.found != 0.0 && cc_is_first(&e->warned.late))
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: its velocity is the difference of its positions over a step, half a step late; the "
+                      "contact makes up for that, exactly where nothing else pulls at the bodies but constant forces: "
+                      "connect the velocity itself if there is one", i + 1);
         if (c->literal != 0.0 && cc_is_first(&e->warned.pulls))
             cc_report(host, CC_WARNING, "contact",
                       "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = "
@@ -485,15 +490,18 @@ static void repeat_forces(Element *e)
 
 static void start_coupling(Element *e);
 
-/* The place of point i at the sample, and what its friction went through since the one before; first: length of an
- * interval before the first sample, s, or 0. */
-static void see_port(Element *e, int i, double R[3][3], const CcPortLaw *law, double first)
+/* The place of point i at the sample, its velocity where that comes late, and what its friction went through since the
+ * one before; first: length of an interval before the first sample, s, or 0. */
+static void see_port(Element *e, int i, double R[3][3], const CcPortLaw *law, const CcCouplingOptions *options,
+                     double first)
 {
-    const CcPort *port = port_of(e, i);
+    CcPort *port = port_of(e, i);
     double from[3] = {port->position[0], port->position[1], port->position[2]};
     sample_port(e, i, R);
     if ((int)e->coupling.mode == HOLD)
         return;
+    if (POINTS == 1)
+        cc_coupling_see_rate(partner_of(e, i), law, options, port->r, port->v);
     keep_slid(e, i, from);
     advance_friction(e, i, law, first > 0.0 && has_moved_first(e, i, first) ? first : 0.0);
 }
@@ -534,9 +542,10 @@ CC_SELDOM void give_law_from_now(Element *e)
 {
     double R[3][3], H = e->since > 0.0 ? e->since : partner_of(e, 0)->partner.H;
     CcPortLaw law = port_law(e);
+    CcCouplingOptions options = coupling_options(e);
     cc_rotation(e->surface.q, R);
     for (int i = 0; i < POINTS; i++)
-        see_port(e, i, R, &law, 0.0);
+        see_port(e, i, R, &law, &options, 0.0);
     book_last(e, &law, H);
     give_law(e);
 }
@@ -603,7 +612,7 @@ static int sample(Element *e, CcHost *host, double step)
     e->since_steps = 1.0;
     step = to_come;
     for (int i = 0; i < POINTS; i++)
-        see_port(e, i, R, &law, moved_first ? step : 0.0);
+        see_port(e, i, R, &law, &options, moved_first ? step : 0.0);
     if (too_far(e, host))
         return CC_CHANGED;
     int changed = 0;

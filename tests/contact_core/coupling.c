@@ -73,8 +73,18 @@ EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, in
 {
     CcCouplingOptions options = {lag, identify, straight, m_eff, 0};
     CcPortLaw port = port_law(law);
+    for (int i = 0; i < n; i++) {
+        double u[3] = {v[i][0], v[i][1], v[i][2]};
+        cc_coupling_see_rate(c + i, &port, &options, r[i], u);
+        evaluations[i] = cc_coupling_step(c + i, &port, &options, r[i], u, H, f[i]);
+    }
+}
+
+/* 1 where the velocities are found to be differences of positions. */
+EXPORT void late(int n, const CcCoupling *c, int *found)
+{
     for (int i = 0; i < n; i++)
-        evaluations[i] = cc_coupling_step(c + i, &port, &options, r[i], v[i], H, f[i]);
+        found[i] = c[i].late.found != 0.0;
 }
 
 /* What a sample would be: 0 where a force may come to act; 1 out of reach; 2 out of reach though the steps that are

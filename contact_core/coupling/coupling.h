@@ -2,11 +2,12 @@
  * interval, that neither makes nor loses energy at practical communication steps.
  *
  * Frame: that of the surface, normal z; r, v of the point relative to its material.  At each communication point
+ *   0  v is made that at the sample, where it is given as the difference of the positions (late_rate.h)
  *   1  the partner is learned from the interval that ended: position rule, lag L, admittance W (partner.h)
  *   2  ledger: for each lag the energy R, J, that the forces made since the cycle of compression and restitution began.
  *      At its end what is left becomes debt D = max(D + R, 0)
  *   3  free acceleration a = y - W f[L]: of everything else, without smoothing
- *   4  prediction over the L intervals whose forces are given already
+ *   4  prediction over the L intervals whose forces are given already, along the surface too (slip_model.h)
  *   5  in restitution the force is scaled by s = 1 - (R + min(D, T)) / U, T = w^2 / (2 W_zz), within 1/4 .. 2: what was
  *      made is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  What
  *      is paid at once stays within 30 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on
@@ -239,7 +240,7 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
             int given = o->inertia > 0.0 && p->refuted == 0.0;
             cc_find_admittance(p, &seen, changed, o->lag != CC_LAG_AUTO, given);
             cc_follow_model(p);
-            cc_follow_slip(p);
+            cc_follow_slip(p, given);
         }
         if (p->known != 0.0) /* else W is yet to be guessed: cc_coupling_begin */
             cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
@@ -526,19 +527,20 @@ CC_SELDOM void cc_coupling_is_late(CcCoupling *c, const CcPortLaw *law, const Cc
     m->found = 1.0;
 }
 
-/* v, that at the sample r, where the one that is given is the difference of positions: before all other steps. */
+/* v, that at the sample r, where the one that is given is the difference of positions: before all other steps.
+ * far: distance of the point from the origin of the surface, m.  A single sample that is none changes nothing. */
 CC_API void cc_coupling_see_rate(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
-                                 double v[3])
+                                 double far, double v[3])
 {
     CcPartner *p = &c->partner;
     CcLateRate *m = &c->late;
     double given[3] = {v[0], v[1], v[2]}, change[3], behind[3], H = p->H;
     for (int i = 0; i < 3; i++)
         change[i] = v[i] - m->v[i];
-    int possible = p->begun != 0.0 && !o->straight && cc_late_is_possible(p, r, v);
-    int shown = H * cc_abs(change[2]) > CC_LATE_SHOWN * cc_late_rounding(p, r);
+    int possible = p->begun != 0.0 && !o->straight && cc_late_is_possible(p, r, v, far);
+    int shown = H * cc_abs(change[2]) > CC_LATE_SHOWN * cc_late_rounding(p, r, far);
     if (!possible || cc_is_quiet(p))
-        *m = (CcLateRate){.found = possible ? m->found : 0.0, .steps = m->steps};
+        *m = (CcLateRate){.found = possible || m->steps > 0.0 ? m->found : 0.0, .steps = m->steps, .H = m->H};
     else if (m->found == 0.0 && m->steps >= 2.0 && shown && cc_abs(H - m->H) <= CC_SAME_STEP * H) {
         cc_late_add(m, p, (change[2] - m->change[2]) / H);
         int lag = cc_late_lag(m, p->overruled == 0.0 ? o->lag : CC_LAG_AUTO);
@@ -547,7 +549,7 @@ CC_API void cc_coupling_see_rate(CcCoupling *c, const CcPortLaw *law, const CcCo
         else
             cc_late_book(m, p, law, r, v[2]);
     }
-    if (m->found != 0.0 && m->steps >= 1.0) {
+    if (m->found != 0.0 && m->steps >= 1.0 && possible) {
         const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
         cc_late_by(p->W, change, f, before, H, m->H > 0.0 ? m->H : H, behind);
         for (int i = 0; i < 3; i++)

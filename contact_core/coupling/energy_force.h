@@ -25,9 +25,9 @@
  *                      k_T |u| <= 1, clip = k_T u* / (1 + theta z),  u* = e (u + theta H (a_t + W_tn N)),
  *                      theta = 1/(1 - exp(-z)) - 1/z,  z = H w_e K_fr N k_T
  *                      any law F_fr(N, u):  f_t = -F_fr(N, u_m) e,  u_m = u* - theta H w_e F_fr(N, u_m),
- *                      z = H w_e times the slope of F_fr at rest
+ *                      z = H w_e times the slope of F_fr at rest: where the slip stops or reverses it is no mean
  *                      u less g H Da/12, g = 12 (theta - 1/2)/z, where a changes by Da, evenly, within the interval:
- *                      the mean slip, while it creeps, is that of such an a; where it slides g = 1
+ *                      the mean slip, while it creeps, is that of such an a; where it slides g = 1 (of the ramp)
  *                      with a bristle: held_bristle.h
  * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
  *                      energy that holding N made, as elastic energy (damping that comes later included)
@@ -251,6 +251,13 @@ CC_API double cc_bristle_limit(const CcPortLaw *law, double N, double u, int sli
     return L > 0.0 ? L : 0.0;
 }
 
+/* Mean of k_T u over the time t in which the slip creeps, u' = rate - q k_T u, from u on. */
+CC_API double cc_mean_creep(double k_T, double u, double rate, double q, double t)
+{
+    double z = q * k_T * t, theta = cc_exponential_share(z);
+    return k_T * (u + theta * t * rate) / (1.0 + theta * z);
+}
+
 /* Mean of the ramp, F/(K_fr N), over the time H in which the slip obeys u' = rate - q clip(k_T u), from u on: in its
  * three parts the slip is a line or an exponential. */
 CC_API double cc_mean_ramp(double k_T, double u, double rate, double q, double H)
@@ -263,19 +270,18 @@ CC_API double cc_mean_ramp(double k_T, double u, double rate, double q, double H
             if (side * u + outward * left < bound)
                 time = (side * u - bound) / -outward;
             u = time < left ? side * bound : u + side * outward * left;
-        } else { /* or creeps */
-            double toward = rate < lambda * u ? -1.0 : 1.0, z = lambda * left, theta = cc_exponential_share(z);
-            mean = k_T * (u + theta * left * rate) / (1.0 + theta * z);
-            double end = u + left * (rate - q * mean);
-            if (toward * end > bound) { /* and slides after that */
-                double y = (toward * bound - u) / (rate - lambda * toward * bound);
+        } else { /* or creeps, */
+            double toward = rate < lambda * u ? -1.0 : 1.0, end = toward * bound;
+            mean = cc_mean_creep(k_T, u, rate, q, left);
+            if (toward * rate > q && toward * (u + left * (rate - q * mean)) > bound) { /* and slides after that */
+                double y = (end - u) / (rate - lambda * end);
                 time = lambda * y > 1e-8 ? cc_log_1_plus(lambda * y) / lambda : y;
-                time = time < left ? time : left;
-                z = lambda * time, theta = cc_exponential_share(z);
-                mean = k_T * (u + theta * time * rate) / (1.0 + theta * z);
-                end = toward * bound;
+                time = time > 0.0 && time < left ? time : left;
+                mean = cc_mean_creep(k_T, u, rate, q, time);
+                u = end;
+            } else {
+                u += left * (rate - q * mean);
             }
-            u = end;
         }
         sum += mean * time;
         left -= time;

@@ -11,7 +11,8 @@
  *
  *     D v_i/H = a + W (f_i-1-L + f_i-2-L)/2
  *
- * and is that where one lag leaves less of it than 1/4 of what each lag leaves of an answer that comes at once. */
+ * and is that where one lag leaves less of it than 1/4 of what each lag leaves of an answer that comes at once.  Until
+ * that is found steps have to be the same. */
 #ifndef CC_LATE_RATE_H
 #define CC_LATE_RATE_H
 
@@ -92,16 +93,16 @@ CC_API void cc_late_book(CcLateRate *m, const CcPartner *p, const CcPortLaw *law
         m->made[L] += cc_made(&passed, p->f[L][2]);
 }
 
-/* What of the way between the last sample and r is rounding, m. */
-CC_API double cc_late_rounding(const CcPartner *p, const double r[3])
+/* What of the way between the last sample and r is rounding, m; far: distance of the point from the origin. */
+CC_API double cc_late_rounding(const CcPartner *p, const double r[3], double far)
 {
-    return CC_LATE_ROUNDING * (cc_abs(r[2]) + cc_abs(p->r[2]) + cc_abs(r[2] - p->r[2]));
+    return CC_LATE_ROUNDING * (far + cc_abs(r[2]) + cc_abs(p->r[2]));
 }
 
 /* 1 where v may be the difference of the places r and that of the last sample. */
-CC_API int cc_late_is_possible(const CcPartner *p, const double r[3], const double v[3])
+CC_API int cc_late_is_possible(const CcPartner *p, const double r[3], const double v[3], double far)
 {
-    return cc_abs(r[2] - p->r[2] - p->H * v[2]) <= cc_late_rounding(p, r);
+    return cc_abs(r[2] - p->r[2] - p->H * v[2]) <= cc_late_rounding(p, r, far);
 }
 
 #endif

@@ -114,12 +114,12 @@ CC_API double cc_lawful_force(CcLawfulMotion *m, const CcPortLaw *law, const CcI
     m->held = held, m->lag = lag;
     if (m->samples == 0.0)
         return 0.0;
+    if (m->steady > 1.0 && change > CC_LAWFUL_STEADY * W * largest)
+        m->steady = 1.0, m->pushed = held ? m->pushed : 1.0;
     if (m->steady > 1.0 && !held && cc_slip_moves_normal(law, at)) {
         m->steady = 1.0;
         return 0.0;
     }
-    if (m->steady > 1.0 && change > CC_LAWFUL_STEADY * W * largest)
-        m->steady = 1.0, m->pushed = held ? m->pushed : 1.0;
     if (m->steady < CC_LAWFUL_SAMPLES || !(a < 0.0) || (m->pushed != 0.0 && !held))
         return 0.0;
     for (; m->moved < m->samples + lag; m->moved += 1.0)

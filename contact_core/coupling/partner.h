@@ -75,7 +75,7 @@
 typedef struct {
     double begun CC_IN(0, 1);  /* 1 after the first sample */
     double jumped CC_IN(0, 1); /* 1 if the point was put elsewhere before the last one: there is no y before */
-    double r[3], v[3], H CC_FROM(0); /* last sample: position m, velocity m/s, length of the interval before it s */
+    double r[3], v[3], H CC_FROM(0); /* last sample: r as of coupling.h, m; v, m/s; interval before it, s */
     double turn[3];            /* c of the interval that ended, m/s^2 */
     double y[3];               /* acceleration of the last interval, m/s^2 */
     double compared CC_IN(0, 1); /* 1 after the first interval: y is one */
@@ -343,6 +343,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
             return 0;
         p->overruled = 1.0;
         p->model = (CcPartnerModel){.H = p->H}; /* it begins anew, with all lags */
+        p->slip = (CcSlip){.model.H = p->H};
     } else {
         by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
         if (!friction_leads && p->unanswered < CC_DOUBTED && !cc_model_is_plausible(&p->model, p->fits[by_fits]))
@@ -403,15 +404,16 @@ CC_API int cc_rubs_alone(const CcPartner *p, const double s[3])
     return cc_slip_is_modelled(p) && (alone || cc_is_steady(p));
 }
 
-/* There W answers along the surface as the model does, and along the normal too where N has never shown how. */
-CC_API void cc_follow_slip(CcPartner *p)
+/* There W answers along the surface as the model does, and along the normal too where N has never shown how; given:
+ * W_nn was. */
+CC_API void cc_follow_slip(CcPartner *p, int given)
 {
     const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
     double s[3], never = CC_NEVER_PRESSED * (p->secants.ss[0][0] + p->secants.ss[1][1]);
     for (int i = 0; i < 3; i++)
         s[i] = f[i] - before[i];
     if (cc_rubs_alone(p, s))
-        cc_slip_follow(&p->slip, cc_lag(p->lag), p->W, p->secants.ss[2][2] <= never);
+        cc_slip_follow(&p->slip, cc_lag(p->lag), p->W, !given && p->secants.ss[2][2] <= never);
 }
 
 /* Learn W from the interval; `changed`: the lag did; fixed: the lag is given; given: W_nn was. */

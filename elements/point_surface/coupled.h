@@ -501,7 +501,7 @@ static void see_port(Element *e, int i, double R[3][3], const CcPortLaw *law, co
     if ((int)e->coupling.mode == HOLD)
         return;
     if (POINTS == 1)
-        cc_coupling_see_rate(partner_of(e, i), law, options, port->r, port->v);
+        cc_coupling_see_rate(partner_of(e, i), law, options, port->r, cc_norm(port->position), port->v);
     keep_slid(e, i, from);
     advance_friction(e, i, law, first > 0.0 && has_moved_first(e, i, first) ? first : 0.0);
 }

@@ -75,9 +75,14 @@ EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, in
     CcPortLaw port = port_law(law);
     for (int i = 0; i < n; i++) {
         double u[3] = {v[i][0], v[i][1], v[i][2]};
-        cc_coupling_see_rate(c + i, &port, &options, r[i], u);
+        cc_coupling_see_rate(c + i, &port, &options, r[i], 0.0, u);
         evaluations[i] = cc_coupling_step(c + i, &port, &options, r[i], u, H, f[i]);
     }
+}
+
+EXPORT double mean_ramp(double k_T, double u, double rate, double q, double H)
+{
+    return cc_mean_ramp(k_T, u, rate, q, H);
 }
 
 /* 1 where the velocities are found to be differences of positions. */

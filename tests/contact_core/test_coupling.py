@@ -276,6 +276,27 @@ def test_friction_is_that_mean_where_the_slip_begins_to_slide_comes_to_rest_or_r
     assert f[0] == pytest.approx(-end / H, abs=1e-5)
 
 
+@given(
+    k_T=st.floats(1.0, 1e4),
+    u=st.floats(-3.0, 3.0),
+    z=st.floats(1e-3, 1e3),
+    off=st.integers(-3, 3),
+    h=st.floats(0.01, 3),
+)
+@example(k_T=13.187669454678922, u=-0.58, z=39.5, off=0, h=6.5)
+def test_friction_stays_within_its_cone_under_a_load_of_just_as_much(
+    library: ctypes.CDLL, k_T: float, u: float, z: float, off: int, h: float
+) -> None:
+    """The slip reaches the end of the ramp in no finite time; off: units in the last place beside it; u over 1/k_T."""
+    H = h / 1000
+    q = z / (k_T * H)
+    rate = float(np.nextafter(q, math.copysign(math.inf, off)) if off else q)
+    library.mean_ramp.restype = ctypes.c_double
+    for side in (-1.0, 1.0):
+        mean = library.mean_ramp(*(ctypes.c_double(x) for x in (k_T, u / k_T, side * rate, q, H)))
+        assert -1.0 - 1e-12 <= mean <= 1.0 + 1e-12
+
+
 @given(x=st.floats(1e-6, 1e-3), ux=st.floats(-9e-3, 9e-3), ax=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 3))
 def test_a_ramp_that_comes_as_a_function_gives_the_force_of_the_ramp_while_it_creeps(
     library: ctypes.CDLL, x: float, ux: float, ax: float, numbers: list[float], h: float

@@ -29,6 +29,7 @@ class Shaken:
     share: float
     second: float = 0.0  # amplitude of another sine, of 0.37 of the frequency, over that of the first
     held: bool = False  # by others, from step to step
+    light: float = 1.0  # what friction accelerates it by over what N does
 
     @property
     def H(self) -> float:  # noqa: N802
@@ -89,11 +90,12 @@ class Shaken:
             new = port.force(r, v, H)
             f, held = (held if master == JACOBI else new), new
             more, way = self.moved(i * H)
-            way = H * v[:, 0] + way + H * H / 2 * f[:, 0]
+            slide = self.light * f[:, 0]
+            way = H * v[:, 0] + way + H * H / 2 * slide
             work = work - f[:, 0] * way
             fall = f[:, 2] - _G
             r = np.column_stack((way, np.zeros(count), r[:, 2] + H * v[:, 2] + H * H / 2 * fall))
-            v = v + np.column_stack((more + H * f[:, 0], np.zeros(count), H * fall))
+            v = v + np.column_stack((more + H * slide, np.zeros(count), H * fall))
             states.append((v[:, 0], work))
         return np.array(states).transpose(1, 0, 2)
 
@@ -154,3 +156,39 @@ def test_a_block_that_sticks_is_not_shaken_loose(library: ctypes.CDLL) -> None:
         for order in (AUTO, master):
             slip, _ = errors(case.run(Port(library, case.law, lag=order), master), exact)
             assert slip < 2 * math.pi / 12 / 2
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_a_hit_on_a_block_that_was_shaken_throws_it_off(library: ctypes.CDLL, master: int) -> None:
+    """What leads a resting body to the depth of the law ends where others move it; order not given."""
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        case = Shaken(10 ** rng.uniform(-0.7, 0.7), rng.uniform(8, 30), rng.uniform(0.5, 2.5))
+        port, H, before, hit = Port(library, case.law), case.H, int(rng.integers(30, 160)), rng.choice([0.5, 5.0])
+        if hit < 10 * _G / math.sqrt(case.law.C):  # by the law itself it stays
+            continue
+        r, v = np.zeros((port.count, 3)), np.zeros((port.count, 3))
+        r[:, 2] = -_G / case.law.C
+        held, left = np.tile([0.0, 0.0, _G], (port.count, 1)), np.zeros(port.count, bool)
+        for i in range(before + 44):
+            if i == before:
+                v[:, 2] = -hit
+            new = port.force(r, v, H)
+            f, held = (held if master == JACOBI else new), new
+            more, way = case.moved(i * H)
+            fall = f[:, 2] - _G
+            way = H * v[:, 0] + way + H * H / 2 * f[:, 0]
+            r = np.column_stack((way, np.zeros(port.count), r[:, 2] + H * v[:, 2] + H * H / 2 * fall))
+            v = v + np.column_stack((more + H * f[:, 0], np.zeros(port.count), H * fall))
+            left |= (r[:, 2] > 0.0) & (i > before)
+        assert np.all(left)
+
+
+@pytest.mark.parametrize("light", [0.3, 3.0, 8.0])
+def test_a_given_mass_stays_what_moves_along_the_normal(library: ctypes.CDLL, light: float) -> None:
+    """Though the model along the surface shows another one there, and no change of N has shown any."""
+    case = Shaken(1.8, 8.0, 0.8, light=light)
+    for master in (JACOBI, GAUSS_SEIDEL):
+        port = Port(library, case.law, lag=master, m_eff=1.0)
+        case.run(port, master)
+        assert port.admittances() == pytest.approx(1.0, rel=1e-3)

@@ -7,7 +7,7 @@
  *     y_i-1 = l + W f_i-1-L      v_i - v_i-1 = (H_0 y_i-1 + H_1 y_i-2)/2      u_i = v_i + H_0 y_i-1/2
  *
  * so l follows from the change of v, and u from l and W.  Semi-implicit Euler gives the same way, r_i = r_i-1 + H v_i.
- * What tells them apart is the answer: it comes by halves,
+ * They differ in the answer to a force, which here comes by halves,
  *
  *     D v_i/H = a + W (f_i-1-L + f_i-2-L)/2
  *

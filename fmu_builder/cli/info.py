@@ -123,8 +123,11 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
     if advice := step_advice(description.variables.values()):
         by = f" by {MODE}" if advice.mass_name else ""
         line(f"communication step{by}, {advice.sentence(quantity)}:")
+        width = max(map(len, advice.steps))
         for mode, step in advice.steps.items():
-            line(f"  {mode:32} {quantity(_rounded_down(step))} s")
+            line(f"  {mode:{width}}  {quantity(_rounded_down(step))} s")
+        if others := advice.beside_others(description.variables):
+            line(f"  {others}")
         if advice.mass_name and MODE not in description.variables:
             line("  this FMU behaves as hold; a recipe without [structure] coupling = false has all modes")
     in_ports = set()

@@ -16,10 +16,9 @@ from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.schedule import Schedule
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.model.connectable import Node, SlaveVariable
-from fmu_builder.model.step_advice import MODE
+from fmu_builder.model.step_advice import MODE, ORDER
 from fmu_builder.model.wiring import Wiring
 
-ORDER = "coupling.order"
 BODIES_FIRST = "coupling.bodies_first"
 IDENTIFY = "coupling.identify"
 _ORDERS = ("sequential", "parallel", "late")  # by L; as Gauss-Seidel and Jacobi call, and with one FMU in between

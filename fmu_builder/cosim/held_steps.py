@@ -47,7 +47,9 @@ from fmu_builder.model.step_advice import (
     HOLD,
     INTERVALS,
     MODE,
+    ORDER,
     SLOPE,
+    UNKNOWN,
     HeldForce,
     advice_of,
     late_row,
@@ -83,6 +85,7 @@ class HeldConstant:
     mass: float
     inner_mass: float
     mode: float
+    order: float
     given: bool
     unknown: tuple[str, ...]
     through: tuple[str, ...] = ()
@@ -94,7 +97,7 @@ class HeldConstant:
         """The note on this step; empty if the step is short enough."""
         intervals = self.intervals if self.through else INTERVALS[algorithm]
         advice = advice_of(self.name, self.held, self.value, self.mass, self.inner_mass, intervals=intervals)
-        row = mode_row(self.mode, self.held.mass, self.given, algorithm)
+        row = mode_row(self.mode, self.order, self.held.mass, self.given, algorithm)
         most = 1 if self.mode == SLOPE else COUPLED_INTERVALS  # that the mode finds; beyond it is as the law
         too_late = intervals > most
         is_held = row in HELD.values() or too_late
@@ -190,6 +193,7 @@ def held_constants(
                     mass=given if given > 0.0 else 1.0 / met.inverse,
                     inner_mass=number_of(values.get(held.inner_mass)),
                     mode=number_of(values.get(MODE)) or HOLD,
+                    order=number_of(values.get(ORDER)) or UNKNOWN,
                     given=given > 0.0,
                     unknown=() if given > 0.0 else tuple(met.unknown),
                     through=tuple(met.through),

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from lxml import etree
 
-from fmu_builder.cosim.call_order import ORDER, literal
+from fmu_builder.cosim.call_order import literal
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.scenario_inputs import Start, TableSignal, in_fmu
 from fmu_builder.cosim.slave import SlaveDescription
@@ -27,7 +27,7 @@ from fmu_builder.export.description import number
 from fmu_builder.export.fmu import build_fmu, pack
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.scenario import Conversion
-from fmu_builder.model.step_advice import MODE
+from fmu_builder.model.step_advice import MODE, ORDER
 from fmu_builder.paths import find_recipe, own_version
 from fmu_builder.units import Unit, fmi_base_unit
 

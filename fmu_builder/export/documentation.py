@@ -24,7 +24,7 @@ from fmu_builder.export.terminals import svg_icon, terminals_and_icons
 from fmu_builder.files import read_text
 from fmu_builder.model.assembly import AssemblyModel, PartType
 from fmu_builder.model.model import ElementModel, Model, StringVariable, Variable
-from fmu_builder.model.step_advice import MODE, step_advice
+from fmu_builder.model.step_advice import MODE, ORDER, step_advice
 from fmu_builder.paths import PACKAGE, own_version
 from fmu_builder.units import limits_text, quantity, units_text
 
@@ -69,7 +69,7 @@ def documentation_files(model: Model, fmi: Fmi = 2) -> dict[str, bytes]:
             advice=step_advice(model.variables),
             write_quantity=quantity,
             has_modes=any(v.name == MODE for v in model.variables),
-            call_orders=CALL_ORDERS if any(v.name == "coupling.order" for v in model.variables) else (),
+            call_orders=CALL_ORDERS if any(v.name == ORDER for v in model.variables) else (),
             prototype_needs=PROTOTYPE_NEEDS,
             theory="".join(markdown(theory(folder), folder) for folder in folders),
             groups=_rows(assembly.own_variables() if assembly else model.variables, model.texts),

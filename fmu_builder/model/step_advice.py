@@ -1,4 +1,4 @@
-"""The communication step that an element needs while bodies hold its force, in each coupling.mode.
+"""The communication step that an element needs while bodies hold its force, in each coupling.mode and coupling.order.
 
 It follows from the stiffness or damping and the mass that the force meets.  `acts_as` of a parameter declares which of
 these it is.
@@ -10,11 +10,14 @@ hold   from positions: growth exp((1 + 2 L) pi^2/(4 N)), L intervals from sample
        Gauss-Seidel, more through FMUs in between; from speeds that the element integrates: exp(L pi^2/(2 N)); with
        L = 0 none, but a deformation that is off by pi/(2 N)
 slope  a contact: as measured; a spring under Jacobi: its period is off by 0.542 (pi/N)^2, a phase of pi times as much
-auto   as measured: README.md of point_surface; growth of a swing until lag and mass are known: test_coupled_axis.py;
-       its phase is off by up to 2 %
+auto   as measured on one body that nothing but its weight, of up to 3 % of the force, moves as well, by the order of
+       the calls that is given: tests/elements/test_step_counts.py.  A contact is then right from its first rebound on,
+       a swing grows by less until lag and mass are known, and its phase is off by up to 2 %.  An unknown order is
+       found if it is that of Jacobi or Gauss-Seidel; later forces (`late`) need it given.  `averaged` and `predicted`
+       name the orders `sequential` and `parallel`.  A mass alone, without the order, allows no longer steps
 
 A damper brakes with the time constant mass/d, of which a step is the share z: held, speeds are off by
-(1 + 2 L) z/(2 e); in the other modes as measured.  `averaged` and `predicted` with the mass given are exact.
+(1 + 2 L) z/(2 e); in the other modes as measured.
 
 A stiffness per area counts with all of the area that can touch.  Rebounds of a force that grows otherwise than linearly
 with the depth are less wrong at that step: see watch_step of body_surface.
@@ -31,10 +34,18 @@ from typing import Literal, NamedTuple, Protocol
 from fmu_builder.model.declaration import Declaration
 from fmu_builder.model.ports import PORT_KINDS
 
-HOLD, SLOPE = 1, 2  # of coupling.mode
-MODE = "coupling.mode"
+HOLD, SLOPE, AVERAGED, PREDICTED = 1, 2, 3, 4  # of coupling.mode; 5 is auto
+UNKNOWN, SEQUENTIAL, PARALLEL, LATE = 1, 2, 3, 4  # of coupling.order
+MODE, ORDER = "coupling.mode", "coupling.order"
+STEP_ADVISED = "coupling.step_advised"
 HELD = {"jacobi": "hold, Jacobi", "gauss_seidel": "hold, Gauss-Seidel"}  # by algorithm
-AUTO, GIVEN = "auto, averaged, predicted", "the same, {mass} given"
+AUTO = {
+    UNKNOWN: "auto, order unknown, not late",
+    LATE: "auto, order late",
+    PARALLEL: "auto, order parallel",
+    SEQUENTIAL: "auto, order sequential",
+}
+GIVEN = "auto, sequential or parallel, {mass} given"
 _GROWTH = math.log(1.01)
 
 
@@ -56,16 +67,17 @@ _BY_PLACE, _BY_SPEED, _BY_BRAKING = (
     {HELD[algorithm]: count(intervals) for algorithm, intervals in INTERVALS.items()}
     for count in (_by_place, _by_speed, _braking)
 )
-_SPRING = {"slope": math.sqrt(0.542 * math.pi**3 / 0.01), AUTO: 85.0, GIVEN: 24.0}
-STEPS_PER_CONTACT = {**_BY_PLACE, "slope": 60.0, AUTO: 6.0, GIVEN: 3.0}
+
+
+def _coupled(unknown: float, late: float, parallel: float, sequential: float, given: float) -> dict[str, float]:
+    return {**dict(zip(AUTO.values(), (unknown, late, parallel, sequential), strict=True)), GIVEN: given}
+
+
+_SPRING = {"slope": math.sqrt(0.542 * math.pi**3 / 0.01), **_coupled(85.0, 85.0, 40.0, 24.0, 24.0)}
+STEPS_PER_CONTACT = {**_BY_PLACE, "slope": 60.0, **_coupled(11.0, 20.0, 8.0, 5.0, 5.0)}
 STEPS_PER_SWING = {**_BY_PLACE, **_SPRING}
 STEPS_PER_SWING_BY_SPEED = {**_BY_SPEED, **_SPRING}
-STEPS_PER_BRAKING = {  # of mass/d
-    **_BY_BRAKING,
-    "slope": _braking(1),
-    AUTO: 40.0,
-    GIVEN: 20.0,
-}
+STEPS_PER_BRAKING = {**_BY_BRAKING, "slope": _braking(1), **_coupled(30.0, 50.0, 30.0, 8.0, 8.0)}  # of mass/d
 
 HELD_FORCE = "HeldForce"
 """Element of modelDescription.xml, among the annotations of a variable."""
@@ -167,6 +179,12 @@ class Advice(NamedTuple):
     mass_unit: str
     given: bool
 
+    @staticmethod
+    def beside_others(names: Iterable[str]) -> str:
+        """What else there is to say of the steps of an FMU with these variables."""
+        shown = next((name.removesuffix("[1]") for name in names if name.startswith(STEP_ADVISED)), "")
+        return f"with springs, contacts or drives on the same bodies: as the output {shown} says" if shown else ""
+
     def sentence(self, quantity: Callable[[float], str]) -> str:
         """The purpose of the steps; `quantity` writes a number."""
         name, value, unit = self.constant
@@ -216,22 +234,26 @@ def _has(held: HeldForce, mode: str) -> bool:
     return mode in HELD.values() or held.mass != ""
 
 
-def mode_row(mode: float, mass_name: str, given: bool, algorithm: str) -> str:
-    """The row of Advice.steps for a value of coupling.mode; `algorithm`: that of the master."""
+def mode_row(mode: float, order: float, mass_name: str, given: bool, algorithm: str) -> str:
+    """The row of Advice.steps for values of coupling.mode and coupling.order; `algorithm`: that of the master."""
     if mode == HOLD:
         return HELD[algorithm]
-    return "slope" if mode == SLOPE else GIVEN.format(mass=mass_name) if given else AUTO
+    if mode == SLOPE:
+        return "slope"
+    named = {AVERAGED: SEQUENTIAL, PREDICTED: PARALLEL}.get(round(mode), round(order))
+    return GIVEN.format(mass=mass_name) if given and named in (SEQUENTIAL, PARALLEL) else AUTO.get(named, AUTO[UNKNOWN])
 
 
 def preferred_step(variables: Iterable[_Variable], default: float) -> float:
-    """The step for DefaultExperiment: that of the mode the recipe names, right under either master, down to two digits;
-    the default where nothing is advised."""
+    """The step for DefaultExperiment: that of the mode and order the recipe names, right under either master, down to
+    two digits; the default where nothing is advised."""
     every = tuple(variables)
     advice = step_advice(every)
     if advice is None:
         return default
-    mode = next((number_of(v.start) for v in every if v.name == MODE), HOLD)
-    return two_digits(advice.steps[mode_row(mode, advice.mass_name, advice.given, "jacobi")])
+    starts = {v.name: number_of(v.start) for v in every if v.name in (MODE, ORDER)}
+    mode, order = starts.get(MODE, HOLD), starts.get(ORDER, UNKNOWN)
+    return two_digits(advice.steps[mode_row(mode, order, advice.mass_name, advice.given, "jacobi")])
 
 
 def two_digits(step: float) -> float:

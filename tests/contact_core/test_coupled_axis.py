@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from fmu_builder.model.step_advice import AUTO as AUTO_MODE
-from fmu_builder.model.step_advice import GIVEN, STEPS_PER_BRAKING, STEPS_PER_SWING
+from fmu_builder.model.step_advice import AUTO as BY_ORDER
+from fmu_builder.model.step_advice import GIVEN, PARALLEL, SEQUENTIAL, STEPS_PER_BRAKING, STEPS_PER_SWING, UNKNOWN
 from fmu_builder.paths import shipped
 from tests.contact_core.axis_bodies import (
     AUTO,
@@ -345,21 +345,25 @@ def test_a_damped_oscillation_converges(library: ctypes.CDLL, master: int) -> No
 def test_the_advised_steps_keep_one_per_cent_from_the_start(library: ctypes.CDLL, master: int) -> None:
     """Of the amplitude, wherever the swing begins, and of a speed that is braked; lag and mass are found on the way, or
     given."""
-    for steps, inertia in ((STEPS_PER_SWING[AUTO_MODE], 0.0), (STEPS_PER_SWING[GIVEN], M)):
+    known = BY_ORDER[PARALLEL if master == JACOBI else SEQUENTIAL]
+    for row, lag, inertia in (
+        (BY_ORDER[UNKNOWN], AUTO, 0.0),
+        (known, int(master == JACOBI), 0.0),
+        (GIVEN, int(master == JACOBI), M),
+    ):
+        steps = STEPS_PER_SWING[row]
         for turn in np.arange(12) * math.pi / 6:
             for by_place in (False, True):
-                row = Row([M], [(0, -1)], k=K, x_0=0.03 * math.cos(turn), v=0.3 * math.sin(turn), by_place=by_place)
-                lag = AUTO if inertia == 0.0 else int(master == JACOBI)
-                run = Coupled(library, row, math.pi / OMEGA / steps, master, lag=lag, inertia=inertia)
+                swing = Row([M], [(0, -1)], k=K, x_0=0.03 * math.cos(turn), v=0.3 * math.sin(turn), by_place=by_place)
+                run = Coupled(library, swing, math.pi / OMEGA / steps, master, lag=lag, inertia=inertia)
                 run.run(round(4 * steps))
                 ahead = master == BODIES_FIRST and not by_place  # one that nothing accelerates at first is a step ahead
                 energy = seen_energy(run) if ahead else run.energy()
-                assert energy.max() / 0.45 < 1.02, (steps, turn)
-    for steps, inertia in ((STEPS_PER_BRAKING[AUTO_MODE], 0.0), (STEPS_PER_BRAKING[GIVEN], M)):
-        row, lag = Row([M], [(0, -1)], d=20.0, v=0.3), AUTO if inertia == 0.0 else int(master == JACOBI)
-        run = Coupled(library, row, M / 20.0 / steps, master, lag=lag, inertia=inertia).run(200)
+                assert energy.max() / 0.45 < 1.02, (row, turn)
+        steps, brake = STEPS_PER_BRAKING[row], Row([M], [(0, -1)], d=20.0, v=0.3)
+        run = Coupled(library, brake, M / 20.0 / steps, master, lag=lag, inertia=inertia).run(200)
         exact = np.exp(-np.arange(201) / steps)
-        assert np.abs(run.v[:, 0] / 0.3 - exact).max() < 0.01, steps
+        assert np.abs(run.v[:, 0] / 0.3 - exact).max() < 0.01, row
 
 
 # ---- springs and dampers that share a body ---------------------------------------------------------------------------

@@ -125,7 +125,7 @@ def test_a_coupled_force_is_compared_with_the_step_of_its_mode(tmp_path: Path) -
     coupled = {"floor": "PointSurface", "floor_start": '"coupling.mode" = "auto"'}
     assert drop(tmp_path, "1 ms", **coupled) == []
     (note,) = drop(tmp_path, "2 ms", **coupled)
-    assert advised(note) == 1.6e-3 and "coupling = false" not in note
+    assert advised(note) == 1.2e-3 and "coupling = false" not in note
     held = {"floor": "PointSurface", "floor_start": '"coupling.mode" = "hold"'}
     (note,) = drop(tmp_path, "50 us", **held)
     assert advised(note) == 1.3e-5

@@ -14,7 +14,24 @@ from fmu_builder.cli.commands import app
 from fmu_builder.export.documentation import CALL_ORDERS, documentation_files
 from fmu_builder.export.host import host_library
 from fmu_builder.model.loader import load_model
-from fmu_builder.model.step_advice import HeldForce, Part, advice_of, late_row, preferred_step, step_advice
+from fmu_builder.model.step_advice import (
+    AUTO,
+    GIVEN,
+    HELD,
+    LATE,
+    PARALLEL,
+    SEQUENTIAL,
+    STEPS_PER_BRAKING,
+    STEPS_PER_CONTACT,
+    STEPS_PER_SWING,
+    UNKNOWN,
+    HeldForce,
+    Part,
+    advice_of,
+    late_row,
+    preferred_step,
+    step_advice,
+)
 from fmu_builder.paths import PACKAGE, shipped
 from tests.contact_core.fmi2 import literal
 
@@ -62,12 +79,25 @@ def test_without_a_mass_the_advice_is_for_one_kilogram() -> None:
 
 
 def test_the_preferred_step_is_that_of_the_mode() -> None:
+    """In half a contact of pi ms for 1 kg; the mass counts where the order is given, too, by itself or by the mode."""
     start = [Variable("C_F", 1e6, CONTACT), Variable("coupling.m_eff", 0.0)]
     assert preferred_step([], 1e-5) == 1e-5
     assert preferred_step([*start, Variable("coupling.mode", 1)], 1e-5) == 4.2e-6  # held, right under Jacobi too
-    assert preferred_step([*start, Variable("coupling.mode", 5)], 1e-5) == pytest.approx(5.2e-4, rel=1e-12)
-    given = [start[0], Variable("coupling.m_eff", 4.0), Variable("coupling.mode", 5)]
-    assert preferred_step(given, 1e-5) == pytest.approx(2.0e-3, rel=1e-12)  # pi/3 * 2 ms, two digits
+    for mode, order, mass, step in (
+        (5, 1, 0.0, 2.8e-4),
+        (5, 2, 0.0, 6.2e-4),
+        (5, 3, 0.0, 3.9e-4),
+        (5, 4, 0.0, 1.5e-4),
+        (3, 1, 0.0, 6.2e-4),
+        (4, 1, 0.0, 3.9e-4),
+        (5, 1, 4.0, 5.7e-4),
+        (5, 3, 4.0, 1.2e-3),
+        (5, 4, 4.0, 3.1e-4),
+        (4, 1, 4.0, 1.2e-3),
+    ):
+        given = {"coupling.m_eff": mass, "coupling.mode": mode, "coupling.order": order}
+        starts = [start[0], *(Variable(name, value) for name, value in given.items())]
+        assert preferred_step(starts, 1e-5) == pytest.approx(step, rel=1e-12), given
     for mass in (0.0, 1.0):  # of slope it is that of its row, 60 steps a contact, whether the mass is given or not
         slope = [start[0], Variable("coupling.m_eff", mass), Variable("coupling.mode", 2)]
         assert preferred_step(slope, 1e-5) == pytest.approx(5.2e-5, rel=1e-12)
@@ -220,7 +250,7 @@ def test_an_own_element_is_advised_what_it_declares(declared: str, step: float, 
         ),
         (
             "RotationalDamper",
-            0.25,
+            0.33,
             "<td>hold, Gauss-Seidel</td><td>0.53</td>",
             "of the speed, with d = 0.1 N.m.s/rad and an effective moment of inertia of 1 kg.m2",
         ),
@@ -239,14 +269,16 @@ def test_springs_and_dampers_tell_it_too(recipe: str, step: float, row: str, sai
 def test_it_is_told_by_info_and_on_the_page(tmp_path: Path) -> None:
     recipe = shipped("fmus") / "PointSurface.toml"
     model = load_model(recipe)
-    assert model.experiment.step == pytest.approx(1.6e-3, rel=1e-12)
+    assert model.experiment.step == pytest.approx(9e-4, rel=1e-12)
     page = documentation_files(model)["documentation/index.html"].decode()
     assert "<td>hold, Jacobi</td><td>1.3e-5</td>" in page and "behaves as hold" not in page
     held = documentation_files(load_model(literal("PointSurface", tmp_path)))["documentation/index.html"].decode()
     assert "FMU behaves as hold; a recipe without <code>[structure] coupling = false</code> has all modes" in held
     said = CliRunner().invoke(app, ["info", str(recipe)]).output
-    assert "recommended communication step: 0.0016 s" in said
+    assert "recommended communication step: 0.0009 s" in said
     assert "with C_F = 1e5 N/m and an effective mass of 1 kg (proportional to the square root of the mass)" in said
+    others = "ith springs, contacts or drives on the same bodies: as the output coupling.step_advised says"
+    assert f"\n  w{others}\n" in said and f"<p>W{others}.</p>" in page and others not in held
 
 
 def test_the_page_and_the_guide_say_which_order_a_tool_has(tmp_path: Path) -> None:
@@ -258,3 +290,19 @@ def test_the_page_and_the_guide_say_which_order_a_tool_has(tmp_path: Path) -> No
     for lag, (word, master, tools) in enumerate(CALL_ORDERS):
         assert f"| `{word}` | {lag} | {master} | {tools} |" in guide
         assert [f"<td>{word}</td><td>{lag}</td><td>{master}</td>" in page for page in pages] == [True, False]
+
+
+def test_the_guide_has_the_counts_of_steps() -> None:
+    guide = (PACKAGE / "guide" / "coupling.md").read_text(encoding="utf-8")
+    order = {
+        AUTO[UNKNOWN]: "`unknown`, and not `late` in truth",
+        AUTO[LATE]: "`late`",
+        AUTO[PARALLEL]: "`parallel`",
+        AUTO[SEQUENTIAL]: "`sequential`",
+        GIVEN: "`parallel` or `sequential`, and `coupling.m_eff` given",
+        HELD["jacobi"]: "for comparison `hold`, Jacobi",
+        HELD["gauss_seidel"]: "`hold`, Gauss-Seidel",
+    }
+    for row, text in order.items():
+        counts = (table[row] for table in (STEPS_PER_CONTACT, STEPS_PER_SWING, STEPS_PER_BRAKING))
+        assert f"| {text} | {' | '.join(f'{count:.0f}' for count in counts)} |\n" in guide

@@ -14,7 +14,12 @@
  *
  * Where steps vary the way shows the length of the interval too: that of the step before, H_0, or of the step to come,
  * H_1, where a master steps the bodies first: they are then at its end already.  |r_1 - r - H (v + v_1)/2| is summed
- * for both lengths over intervals in which they differ; for beta = 1/2 the sum with the right length is 0. */
+ * for both lengths over intervals in which they differ; for beta = 1/2 the sum with the right length is 0.
+ *
+ * A speed in a wrong unit, as mm/s, is a multiple of that of the way D = r_1 - r: D = s Q, Q = H (v + v_1)/2, with
+ * about the same s in each interval.  What swings with omega has s = tan(omega H/2)/(omega H/2), above 1 for more than
+ * two samples a period; a body that is stepped less often, or that something hits, has no such s twice; and where H_1
+ * is the length, s = H_1/H_0 of few intervals. */
 #ifndef CC_POSITION_RULE_H
 #define CC_POSITION_RULE_H
 
@@ -30,6 +35,10 @@
 #define CC_RULE_LASTS 0.98      /* share that the sums of the lengths keep: a master remains what it is */
 #define CC_RULE_LENGTH 0.5      /* sum of H_1 over that of H_0, below which H_1 is taken */
 #define CC_RULE_ROUNDING 1e-9   /* of a place: a gap that is less is rounding */
+#define CC_RULE_SLOW 0.4        /* s, below which the speeds are too large for the way; km/h: 0.28, */
+#define CC_RULE_ALIKE 0.05      /* by how much of it s may differ from that of the interval before, */
+#define CC_RULE_STRAIGHT 1e-2   /* squares that s may leave of D, */
+#define CC_RULE_PATIENT 0.5     /* and what such a sample counts of one whose v does not belong to r */
 #define CC_MOST_MISMATCHED 3.0  /* samples in a row whose v does not belong to r, from which on the law itself acts */
 
 /* beta; 1/2 where nothing or nonsense is seen. */
@@ -54,6 +63,7 @@ typedef struct {
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
     double stale CC_FROM(0);      /* s: how long r has been shown unchanged, though v moves it */
     double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
+    double pace CC_FROM(0);       /* s, 0 of speeds that are not too large */
 } CcPositionRule;
 
 /* Add an interval with a turn of the size `turn`, if that is above `least`; own: turn that the force of this element
@@ -96,12 +106,27 @@ CC_API double cc_rule_explains(const CcPositionRule *p, double speed, double H, 
     return H * cc_max(speed, CC_RULE_FORGETS * p->fastest) + CC_RULE_ROUNDING * far;
 }
 
-/* The interval H whose way was off by `gap`. */
-CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, double H, double far)
+/* s of an interval, from D Q, Q^2, D^2; 0 where the speeds are not too large for the way. */
+CC_API double cc_rule_pace(double DQ, double QQ, double DD, double far)
 {
-    p->mismatched = gap > cc_rule_explains(p, speed, H, far) ? p->mismatched + 1.0 : 0.0;
+    double least = CC_RULE_ROUNDING * far;
+    int shown = QQ > least * least && QQ * DD - DQ * DQ < CC_RULE_STRAIGHT * QQ * DD;
+    return shown && DQ > 0.0 && DQ < CC_RULE_SLOW * QQ ? DQ / QQ : 0.0;
+}
+
+/* The interval H whose way was off by `gap`, with the s `pace`. */
+CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, double H, double far, double pace)
+{
+    int slow = pace > 0.0 && cc_abs(pace - p->pace) < CC_RULE_ALIKE * pace;
+    p->mismatched = gap > cc_rule_explains(p, speed, H, far) ? p->mismatched + 1.0
+                    : slow                                   ? p->mismatched + CC_RULE_PATIENT
+                                                             : 0.0;
+    p->pace = pace;
     p->fastest = cc_max(speed, CC_RULE_FORGETS * p->fastest);
 }
+
+/* How many times too large for the way the speeds are; 0 where that is no one number. */
+CC_API double cc_rule_ratio(const CcPositionRule *p) { return p->pace > 0.0 ? 1.0 / p->pace : 0.0; }
 
 /* 1 if neither the speeds nor the own force, whose turn is at most `own`, explain the way of that interval: whoever
  * moves the bodies has put them elsewhere.  Not where speeds explain none, and not in the first interval, whose inputs
@@ -121,14 +146,16 @@ CC_API void cc_rule_see(CcPositionRule *p, const double way[3], const double v_0
                         double own, double far)
 {
     double gap[3], rest_turn = 0.0, turn_turn = 0.0, rest_rest = 0.0, speed = cc_norm(v) + cc_norm(v_0);
+    double DQ = 0.0, QQ = 0.0;
     double least = CC_RULE_LEAST * H * speed;
     for (int i = 0; i < 3; i++) {
-        double turn = H * (v[i] - v_0[i]), rest = way[i] - H * v_0[i];
+        double turn = H * (v[i] - v_0[i]), rest = way[i] - H * v_0[i], Q = 0.5 * H * (v_0[i] + v[i]);
+        DQ += way[i] * Q, QQ += Q * Q;
         gap[i] = rest - p->beta * turn;
         rest_turn += rest * turn, turn_turn += turn * turn, rest_rest += rest * rest;
     }
     p->stale = cc_norm(way) == 0.0 && H * speed > CC_RULE_ROUNDING * far ? p->stale + H : 0.0;
-    cc_rule_meets_gap(p, cc_norm(gap), speed, H, far);
+    cc_rule_meets_gap(p, cc_norm(gap), speed, H, far, cc_rule_pace(DQ, QQ, cc_dot(way, way), far));
     cc_rule_add(p, cc_sqrt(turn_turn), H * H * own, least, rest_turn, rest_rest);
     double beta = cc_rule_sure_beta(p->sum, p->rest);
     p->beta = cc_abs(beta - 0.5) > CC_RULE_EXACT ? beta : 0.5;

@@ -376,9 +376,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
         remember_energy(e, i);
         hold_side(e, i, law);
         if (cc_is_mismatched(&c->partner.rule) && cc_is_first(&e->warned.rate))
-            cc_report(host, CC_WARNING, "contact",
-                      "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
-                      "that of coupling.mode = hold", i + 1);
+            cc_warn_of_rate(host, "contact", i + 1, cc_rule_ratio(&c->partner.rule));
         if (c->late.found != 0.0 && cc_is_first(&e->warned.late))
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity is the difference of its positions over a step, half a step late; the "

@@ -21,7 +21,7 @@ static void end_at_edge(Element *e, int i, double R[3][3], double step)
     CcPartner *p = &partner_of(e, i)->partner;
     int L = cc_lag(p->lag);
     double x = -port->r[2], w = -port->v[2], alpha = 0.0;
-    if (port->usable == 0.0 || !(port->f[2] > 0.0))
+    if (port->usable == 0.0 || !(port->f[2] > 0.0) || cc_is_mismatched(&p->rule)) /* its velocity shows no way */
         return;
     for (int k = L; k >= 0; k--) {
         alpha = p->a[2] + p->turn[2] + cc_dot(p->W[2], p->f[k]);

@@ -256,8 +256,7 @@ static int sample(Element *e, CcHost *host, double step)
         cc_tell_inertia(host, "coupling", "coupling.m_eff", &p->bond, &bond, corrected);
         change_law(e, &now, P, v);
         if (!was_mismatched && cc_is_mismatched(&p->bond.rule))
-            cc_report(host, CC_WARNING, "coupling", "the speeds do not belong to the positions (are both connected?), "
-                      "so the force is that of coupling.mode = hold");
+            cc_warn_of_rate(host, "coupling", 0, cc_rule_ratio(&p->bond.rule));
     }
     options.data = &now;
     if (law) {

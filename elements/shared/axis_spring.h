@@ -104,8 +104,7 @@ static int sample(Element *e, CcHost *host, double step)
     if (law && !held) /* the integral of the power is the work */
         return CC_CHANGED;
     if (!fell && cc_is_mismatched(&c->bond.rule))
-        cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so "
-                  "the force is that of coupling.mode = hold");
+        cc_warn_of_rate(host, "coupling", 0, cc_rule_ratio(&c->bond.rule));
     e->coupling.energy = e->coupling.residual = c->bond.ledger.made[cc_lag(c->bond.lag)];
     switched_energy(e, c->x);
     e->energy.switched -= c->jumped;

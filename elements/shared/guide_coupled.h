@@ -306,8 +306,7 @@ static int sample(Element *e, CcHost *host, double step)
             for (int i = 0; i < 3; i++)
                 f[i] = literal.f[i];
             if (!was_mismatched)
-                cc_report(host, CC_WARNING, "guide", "the velocity of the point does not belong to its position (is "
-                          "point.v connected?), so the force is that of coupling.mode = hold");
+                cc_warn_of_rate(host, "guide", 0, cc_rule_ratio(&p->bond.rule));
         } else {
             cc_point_answer(p, &options, g.P, g.v, step, f);
         }

@@ -101,6 +101,27 @@ CC_API int cc_is_first(double *said)
     return first;
 }
 
+/* Warn that the velocity at the inputs is not that of the position; point: its number, 0 if there is only one; ratio:
+ * how many times too large it is, 0 if that is no one number. */
+CC_API void cc_warn_of_rate(CcHost *host, const char *category, int point, double ratio)
+{
+#define CC_NOT_ITS                                                                                                     \
+    "the velocity does not belong to the position (are both connected?), so the force is that of coupling.mode = hold"
+#define CC_TOO_FAST                                                                                                    \
+    "the velocity is %.3g times that of the position (is it in m/s or rad/s?), so the force is that of coupling.mode " \
+    "= hold, with this velocity"
+    if (ratio > 0.0 && point > 0)
+        cc_report(host, CC_WARNING, category, "point %d: " CC_TOO_FAST, point, ratio);
+    else if (ratio > 0.0)
+        cc_report(host, CC_WARNING, category, CC_TOO_FAST, ratio);
+    else if (point > 0)
+        cc_report(host, CC_WARNING, category, "point %d: " CC_NOT_ITS, point);
+    else
+        cc_report(host, CC_WARNING, category, CC_NOT_ITS);
+#undef CC_NOT_ITS
+#undef CC_TOO_FAST
+}
+
 /* Warn once, `warned`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
  * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there
  * is only one. */

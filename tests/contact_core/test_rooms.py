@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.cosim.call_order import BODIES_FIRST, ORDER
+from fmu_builder.cosim.call_order import BODIES_FIRST
 from fmu_builder.model.declaration import VARIABLE_TABLES
 from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.step_advice import ORDER
 from fmu_builder.paths import load_module, shared_folder, shipped, shipped_elements
 
 CORE = shipped("contact_core")

@@ -695,7 +695,24 @@ def test_a_velocity_that_is_not_connected_is_told(floor: Fmu) -> None:
         contact.step(1e-4)
     assert contact["coupling.fallback[1]"] == 1
     assert contact.vector("point.f")[2] == pytest.approx(STIFFNESS * 4e-4)
-    assert any("does not belong to its position" in text for text in contact.told)
+    assert any("does not belong to the position" in text for text in contact.told)
+
+
+@pytest.mark.parametrize("ratio", [1e3, 3.6])
+def test_a_velocity_in_another_unit_is_told_in_flight(ball: Fmu, floor: Fmu, ratio: float) -> None:
+    """mm/s or km/h.  The ball falls 150 mm; it is told before it arrives, and the law acts."""
+    body = Running(ball, {"r0": (0.0, 0.0, 0.15), "v0": (0.2, 0.0, 0.0)})
+    contact = Running(floor, {"coupling.mode": AUTO, "C_r": 1.0, "K_fr": 0.0})
+    for _ in range(176):
+        contact.set({"point.r": body.vector("p.r"), "point.v": ratio * body.vector("p.v")})
+        contact.step(1e-3)
+        body.step(1e-3)
+        assert body["p.r[3]"] < 0.0 or contact["point.f[3]"] == 0.0
+    assert contact["coupling.fallback[1]"] == 1
+    (text,) = said(contact, "times that of the position (is it in m/s or rad/s?)")
+    assert text.startswith(f"point 1: the velocity is {ratio:g} times")
+    depth = -contact["point.r[3]"]
+    assert contact["point.f[3]"] == pytest.approx(STIFFNESS * depth, rel=1e-9)
 
 
 def test_a_point_beyond_the_border_of_an_open_mesh_is_not_taken_for_one_without_its_velocity(tmp_path: Path) -> None:
@@ -706,7 +723,7 @@ def test_a_point_beyond_the_border_of_an_open_mesh_is_not_taken_for_one_without_
         contact.set({"point.r": start + k * H * v, "point.v": v})
         contact.step(H)
         assert contact["coupling.fallback[1]"] == 0
-    assert not said(contact, "does not belong to its position")
+    assert not said(contact, "does not belong to the position")
 
 
 @pytest.mark.parametrize("mode", [HOLD, SLOPE, AVERAGED, PREDICTED, AUTO])

@@ -115,11 +115,27 @@ def test_a_velocity_that_is_not_connected_gives_the_literal_force(ring: Fmu) -> 
         guide.step(1e-3)
     assert guide["coupling.fallback"] == 1
     assert guide.vector("point.f") == pytest.approx([-K_1 * 0.001, 0.0, -K_2 * 0.014], rel=1e-4, abs=1e-3)
-    assert len([text for text in guide.told if "does not belong to its position" in text]) == 1
+    assert len([text for text in guide.told if "does not belong to the position" in text]) == 1
     for k in range(8):  # connected again
         guide.set({"point.r": (1.001, 0.0, 0.014 + 0.001 * k), "point.v": (0.0, 0.0, 1.0)})
         guide.step(1e-3)
     assert guide["coupling.fallback"] == 0
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_a_velocity_in_mm_per_s_gives_the_literal_force(bead: Fmu, bar: Fmu, master: str) -> None:
+    """And what swings across with six steps in half a period is not taken for one."""
+    for ratio in (1.0, 1000.0):
+        body = Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS})
+        guide = Running(bar, {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1})
+        for _ in range(30):
+            before = guide.vector("point.f")
+            guide.set({"point.r": body.vector("p.r"), "point.v": ratio * body.vector("p.v")})
+            guide.step(math.pi / OMEGA_1 / 6)
+            body.set({"p.f": before if master == JACOBI else guide.vector("point.f")})
+            body.step(math.pi / OMEGA_1 / 6)
+        told = [text for text in guide.told if "the velocity is 1000 times that of the position" in text]
+        assert len(told) == guide["coupling.fallback"] == (ratio > 1.0)
 
 
 def test_energies_go_on_where_the_law_has_acted_on_inputs_that_change_within_the_step(tmp_path: Path) -> None:

@@ -876,6 +876,18 @@ def test_with_positions_the_rotational_spring_keeps_the_energy(inertia: Fmu, tmp
 
 
 @pytest.mark.slow
+def test_a_speed_in_degrees_is_told(tmp_path: Path) -> None:
+    """With the motion of a free wheel of 10 rad/s under a torque that it hardly feels."""
+    fmu = build(tmp_path, "ByAngles", 'element = "rotational_spring"\n[structure]\nangles = true\ncoupling = true\n')
+    spring = Running(fmu, {"coupling.mode": AUTO, "k": 10.0})
+    for k in range(1, 10):
+        spring.set({"r.w": math.degrees(10.0 + 0.01 * k), "r.phi": 0.1 * k + 5e-5 * k * k})
+        spring.step(0.01)
+    assert spring["coupling.fallback"] == 1 and spring["t"] == pytest.approx(10.0 * spring["r.phi"], rel=1e-12)
+    assert any("the velocity is 57.3 times that of the position" in text for text in spring.told)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("element", ["rotational_spring", "translational_damper"])
 def test_hold_has_the_bits_of_the_element_without_coupling(tmp_path: Path, element: str) -> None:
     w = "w" if element.startswith("rot") else "v"

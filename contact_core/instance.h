@@ -422,15 +422,16 @@ typedef double CcTwo __attribute__((vector_size(16), aligned(8), may_alias));
 /* 1 if a sum of all n numbers is finite: then each of them is. */
 static inline int cc_sum_is_finite(const double *x, int n)
 {
-    CcTwo sums[4] = {{0.0}};
+    CcTwo sums[8] = {{0.0}};
     double last = n % 2 ? x[n - 1] : 0.0;
     int i = 0;
     for (; i + 16 <= n; i += 16)
         CC_UNROLL for (int k = 0; k < 8; k++)
-            sums[k % 4] += *(const CcTwo *)(x + i + 2 * k);
+            sums[k] += *(const CcTwo *)(x + i + 2 * k);
     for (; i + 2 <= n; i += 2)
         sums[0] += *(const CcTwo *)(x + i);
-    sums[0] += sums[1] + sums[2] + sums[3];
+    CC_UNROLL for (int k = 1; k < 8; k++)
+        sums[0] += sums[k];
     return cc_is_finite(last + sums[0][0] + sums[0][1]);
 }
 

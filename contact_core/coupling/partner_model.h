@@ -48,6 +48,7 @@
 #include "lag.h"
 
 #define CC_MODEL_SIZE 5
+#define CC_MODEL_TRIANGLE 15 /* entries of R, which is zero below its diagonal */
 #define CC_MODEL_FORCES 6 /* CC_LAGS + 3 */
 
 #define CC_SAME_STEP 1e-6            /* of H: a step that differs by more is another one */
@@ -88,9 +89,12 @@
 #define CC_MODEL_TINY 1e-100         /* m/s2: accelerations whose squares can be formed are learned from */
 #define CC_MODEL_HUGE 1e100
 
+/* Where R_jk stands, j <= k: the triangle by rows. */
+CC_API int cc_entry(int j, int k) { return j * (2 * CC_MODEL_SIZE - 1 - j) / 2 + k; }
+
 /* One lag. */
 typedef struct {
-    double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE], p[CC_MODEL_SIZE];
+    double R[CC_MODEL_TRIANGLE], r[CC_MODEL_SIZE], p[CC_MODEL_SIZE]; /* R: cc_entry */
     double S CC_FROM(0);                      /* squares that (1) leaves of samples it has learned, */
     double miss CC_FROM(0), error CC_FROM(0); /* that it missed the last sample by, and recent ones */
     double rest CC_FROM(0);                /* squares that no p explains: of samples beyond the first five */
@@ -139,7 +143,7 @@ CC_API void cc_model_in_units(CcPartnerModel *m, double unit)
     for (int L = 0; L < CC_LAGS && m->unit > 0.0; L++)
         for (int k = 2; k < CC_MODEL_SIZE; k++) {
             for (int j = 0; j <= k; j++)
-                m->lag[L].R[j][k] *= share;
+                m->lag[L].R[cc_entry(j, k)] *= share;
             m->lag[L].p[k] /= share;
         }
     m->unit = unit;
@@ -155,19 +159,18 @@ CC_API void cc_model_at_step(CcPartnerModel *m, double H)
 }
 
 /* Rotate the row, with t on the right side, into R p = r; returns what no p explains of t. */
-CC_APART double cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE],
-                           double t)
+CC_APART double cc_rotate_in(double R[CC_MODEL_TRIANGLE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE], double t)
 {
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
         if (row[j] == 0.0)
             continue;
-        double a = R[j][j], size = cc_sqrt(a * a + row[j] * row[j]);
+        double a = R[cc_entry(j, j)], size = cc_sqrt(a * a + row[j] * row[j]);
         if (!(size > 0.0))
             continue;
         double scale = 1.0 / size, c = a * scale, s = row[j] * scale;
         for (int k = j; k < CC_MODEL_SIZE; k++) {
-            double up = R[j][k];
-            R[j][k] = c * up + s * row[k];
+            double up = R[cc_entry(j, k)];
+            R[cc_entry(j, k)] = c * up + s * row[k];
             row[k] = c * row[k] - s * up;
         }
         double up = r[j];
@@ -181,7 +184,7 @@ CC_APART double cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC
  * all the time, and the prior is p_0 = (0, 0, W, -a_1 W, -a_2 W).  Returns 1 where b_1, b_2 came from the prior. */
 CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b, int late)
 {
-    double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE];
+    double R[CC_MODEL_TRIANGLE], r[CC_MODEL_SIZE];
     const double prior[CC_MODEL_SIZE][CC_MODEL_SIZE + 1] = {
         {1.0, 0.0, 0.0, 0.0, 0.0, 0.0},
         {0.0, 1.0, 0.0, 0.0, 0.0, -1.0},
@@ -195,7 +198,7 @@ CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b, int late)
     __builtin_memcpy(R, h->R, sizeof R);
     __builtin_memcpy(r, h->r, sizeof r);
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
-        if (cc_abs(h->R[j][j]) > CC_MODEL_OPEN * rho) /* the samples determine it */
+        if (cc_abs(h->R[cc_entry(j, j)]) > CC_MODEL_OPEN * rho) /* the samples determine it */
             continue;
         double row[CC_MODEL_SIZE] = {0.0}, w = late ? rho : weight[j] * rho;
         for (int k = 0; k < CC_MODEL_SIZE && !late; k++)
@@ -207,8 +210,8 @@ CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b, int late)
     for (int j = CC_MODEL_SIZE - 1; j >= 0; j--) {
         double rest = r[j];
         for (int k = j + 1; k < CC_MODEL_SIZE; k++)
-            rest -= R[j][k] * h->p[k];
-        h->p[j] = R[j][j] != 0.0 ? rest / R[j][j] : 0.0;
+            rest -= R[cc_entry(j, k)] * h->p[k];
+        h->p[j] = R[cc_entry(j, j)] != 0.0 ? rest / R[cc_entry(j, j)] : 0.0;
     }
     return likely;
 }
@@ -349,7 +352,7 @@ CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MOD
         copy[j] = row[j];
         h->r[j] *= CC_MODEL_KEEPS;
         for (int k = j; k < CC_MODEL_SIZE; k++)
-            h->R[j][k] *= CC_MODEL_KEEPS;
+            h->R[cc_entry(j, k)] *= CC_MODEL_KEEPS;
     }
     double rest = cc_rotate_in(h->R, h->r, copy, Dy);
     h->rest = CC_MODEL_FORGETS * h->rest + rest * rest;

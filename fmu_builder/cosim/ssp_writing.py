@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from lxml import etree
 
-from fmu_builder.cosim.call_order import literal
+from fmu_builder.cosim.call_order import IDENTIFY, literal
+from fmu_builder.cosim.cross_check import set_by_the_run
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.scenario_inputs import Start, TableSignal, in_fmu
 from fmu_builder.cosim.slave import SlaveDescription
@@ -93,7 +94,10 @@ class _Writer:
         self.system, self.name, self.target = system, target, TARGETS[target]
         self.sources = _sources(system.slaves)
         self.sets = dict(zip(system.slaves, _files(list(system.slaves), ".ssv"), strict=True))
-        self.starts = {slave: _in_fmu(system.slaves[slave], values) for slave, values in system.starts.items()}
+        self.starts = {
+            slave: _in_fmu(system.slaves[slave], {**values, **self._law_where_no_body_answers(slave)})
+            for slave, values in system.starts.items()
+        }
         for signal in system.signals:  # what a reader without drives holds
             slave, name = signal.node
             self.starts[slave].setdefault(name, float(signal.at(system.scenario.seconds("start"))))
@@ -111,7 +115,12 @@ class _Writer:
     def _holds(self, slave: str) -> bool:
         """Whether the force of an element is held over each step, whatever the order of calls."""
         mode = self.system.slaves[slave].variables.get(MODE)
-        return mode is not None and literal(mode, self.system.starts[slave]) == "hold"
+        return mode is not None and literal(mode, self.starts[slave]) == "hold"
+
+    def _law_where_no_body_answers(self, slave: str) -> dict[str, Start]:
+        """What `run` sets of an element whose motion is given, right for any order of calls."""
+        given = set_by_the_run(self.system, slave)
+        return {name: given[name] for name in (MODE, IDENTIFY) if name in given}
 
     def _leave_out(self) -> list[str]:
         """Removes the start values of enumerations; returns their names."""

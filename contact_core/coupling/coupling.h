@@ -68,7 +68,6 @@ typedef struct {
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_GIVEN 1e6       /* (omega H)^2 with a W that is given: above, a contact lasts 1/300 of a step */
 #define CC_STANDS_NOW 2.0       /* of c->stands; less, after that */
-#define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
 CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])

@@ -65,6 +65,7 @@
 #define CC_DRIVES 1.2                /* friction over N that may drive a steep rod into the surface */
 #define CC_ASSUMED 0.5          /* `known` of a W that the model has from free flight: no force showed it */
 #define CC_RUBS_ALONE 1e-2      /* squares of changes of N over those of friction, below which that alone changes */
+#define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
 #define CC_NEVER_PRESSED 1e-6   /* likewise of all secants, below which nothing is known of W along the normal */
 #define CC_REFUTES 0.1               /* |W_seen - W| k H^2 of a W that is kept as given and is wrong, */
 #define CC_REFUTED_BY 1e-3           /* where another one leaves less than this share of what it leaves */
@@ -220,11 +221,13 @@ typedef struct {
 } CcLagFits;
 
 /* 1 if the interval shows a change: there was one before it, or the body goes along with the first force of all, or
- * with what is left of one that acted at the start.  Else others move it, and what they did before is unknown. */
+ * with what is left of one that acted at the start, unless it moved on into the surface.  Else others move it, and what
+ * they did before is unknown. */
 CC_API int cc_is_compared(const CcPartner *p, const CcObservation *seen)
 {
     double f = p->f[0][2], before = p->f[1][2];
-    int along = seen->y[2] * (f - before) > 0.0 && (before == 0.0 || f < before);
+    int driven_on = CC_RESTS * p->H * p->v[2] < p->r[2]; /* a load does */
+    int along = seen->y[2] * (f - before) > 0.0 && (before == 0.0 || (f < before && !driven_on));
     return p->jumped == 0.0 && (p->compared != 0.0 || along);
 }
 

@@ -249,8 +249,8 @@ CC_API int cc_model_later_lag(const CcPartnerModel *m, int now, double least)
     double left[CC_LAGS];
     for (int L = 0; L < CC_LAGS; L++)
         left[L] = cc_whitened_remainder(m->lag[L].later);
-    int best = cc_least_lag(left);
-    return m->contact > CC_MODEL_ANEW && left[best] < CC_MODEL_PLAIN * left[now] && left[now] > least ? best : -1;
+    int best = cc_least_lag(left), many = m->contact > CC_MODEL_ANEW + (best == 2); /* two may look like L = 2 */
+    return many && left[best] < CC_MODEL_PLAIN * left[now] && left[now] > least ? best : -1;
 }
 
 /* The lag whose (1) leaves next to nothing of what it leaves with each other one, or -1. */

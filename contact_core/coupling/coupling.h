@@ -19,13 +19,12 @@
  *      to where the law would have it (lawful_motion.h)
  *
  * Before anything is known W is what makes omega H = 1.1 at the depth to come, 0.9 where the lag is given: it spoils
- * neither long nor short contacts.  Where the lag is given, a point that is deep in the surface at the start of the run
- * has been there before: the law has acted, and others balance it.  Where it is not, what the guess makes of that, once
- * the point moves, is what shows the lag.  The force is the law at the inputs where v does not belong to r for three
- * samples (v is not connected), where the caller says so, and where the point does not move at all, to the bit:
- * something holds it, or its motion is given, and no other force is right there.  Off the drawn part and beyond the
- * limit depth no force acts: what U jumps by at their edges is no work of the force, so the intervals across them are
- * not counted in R.
+ * neither long nor short contacts.  A point that is deep in the surface at the start of the run has been there before:
+ * the law has acted, and others balance it; where it does not move at all and the lag is unknown, the law acts until it
+ * does.  The force is the law at the inputs where v does not belong to r for three samples (v is not connected), where
+ * the caller says so, and where the point does not move at all, to the bit: something holds it, or its motion is given,
+ * and no other force is right there.  Off the drawn part and beyond the limit depth no force acts: what U jumps by at
+ * their edges is no work of the force, so the intervals across them are not counted in R.
  *
  * One family of functions: the steps of a sample, in their order. */
 #ifndef CC_COUPLING_H
@@ -448,7 +447,7 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
     cc_coupling_units(p, law, at.x, at.w, H);
     int begins = c->started == 0.0 && at.x > 0.0, unknown = o->lag == CC_LAG_AUTO;
     int rests = begins && unknown && cc_largest(v) == 0.0;
-    if (begins && (unknown ? v[2] == 0.0 && !rests : at.x > CC_RESTS * H * cc_abs(at.w)))
+    if (begins && !rests && at.x > CC_RESTS * H * cc_abs(at.w))
         cc_coupling_balanced(c, law, r, v);
     c->stands = rests || cc_stands_still(p, r, v) ? CC_STANDS_NOW : c->stands > 0.0 ? c->stands - 1.0 : 0.0;
     c->started = 1.0;

@@ -198,12 +198,15 @@ def test_a_stiffness_that_changes_as_a_contact_begins_is_switched_energy(ball: F
     assert contact["coupling.energy[1]"] == pytest.approx(contact["energy.switched"] - lost, abs=1e-9)
 
 
+@pytest.mark.parametrize("depth", [5e-5, 1e-4, 2e-4, 4e-4])
 @pytest.mark.parametrize(("C_r", "bristle"), [(1.0, "false"), (0.5, "false"), (0.5, "true")])
 def test_a_body_that_moves_before_the_first_sample_leaves_no_gap_in_the_ledger(
-    ball: Fmu, tmp_path: Path, C_r: float, bristle: str
+    ball: Fmu, tmp_path: Path, C_r: float, bristle: str, depth: float
 ) -> None:
-    """It starts in contact and slides; a master that steps bodies first moves it by the force of the start."""
-    H, r, v = 1e-3, (0.0, 0.0, -2e-4), (2.0, 0.0, 0.0)
+    """It starts in contact, above the depth at rest and below, and slides; a master that steps bodies first moves it by
+    the force of the start.  Until the order is found, the work is booked as if forces acted a step later: it errs by a
+    thousandth."""
+    H, r, v = 5e-4, (0.0, 0.0, -depth), (2.0, 0.0, 0.0)
     floor = build(tmp_path, "Floor", FLOOR.replace("coupling = true", f"coupling = true\nbristle = {bristle}"))
     body = Running(ball, {"r0": r, "v0": v})
     contact = Running(floor, {"C_F": 1e5, "C_r": C_r, "K_fr": 0.5, "point.r": r, "point.v": v})
@@ -213,13 +216,14 @@ def test_a_body_that_moves_before_the_first_sample_leaves_no_gap_in_the_ledger(
         return 0.5 * float(speed @ speed) + 9.81 * float(at[2])
 
     start = energy()
-    for _ in range(20):
+    for _ in range(40):
         body.set({"p.f": contact.vector("point.f")})
         body.step(H)
         contact.set({"point.r": body.vector("p.r"), "point.v": body.vector("p.v")})
         contact.step(H)
-        assert contact["energy.work"] == pytest.approx(start - energy(), abs=1e-12)
-    assert contact["energy.friction"] > 0.01
+        late = contact["coupling.lag[1]"] != 0
+        assert contact["energy.work"] == pytest.approx(start - energy(), rel=1e-3 if late else 0, abs=1e-12)
+    assert contact["energy.friction"] > 0.01 and not late
     if bristle == "false":  # a lag that is found late is too late for the friction of a bristle
         assert abs(contact["energy.residual"]) < 0.05 * contact["energy.start"]
 

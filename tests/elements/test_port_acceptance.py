@@ -11,7 +11,7 @@ import pytest
 
 from tests.elements.closed_loop import JACOBI, MIXED, SEQUENTIAL, Bench, Law, Port
 from tests.elements.port_bodies import System, Wire, contact, damper, linear_plant, rows, spring
-from tests.elements.port_families import SAMPLE, Draw, axis, one_system
+from tests.elements.port_families import SAMPLE, Draw, axis, draw_systems, one_system
 from tests.elements.port_masters import run_master
 from tests.elements.port_systems import (
     METHODS,
@@ -418,3 +418,33 @@ def test_a_body_that_lies_on_the_floor_from_the_start_stays_there(h: float, mast
         run = system.bench.run(start[0], H, system.steps, master, coupling_of(system, master, METHODS[method]))
         assert np.abs(run.states[:, 0] + depth).max() < most
         assert np.abs(run.states[-50:, 1]).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("family", "method", "jacobi", "sequential"),
+    [
+        ("cradle", "given", 0.9, 1.0),
+        ("cradle", "auto", 0.85, 1.0),
+        ("rod on two", "given", 1.0, 1.0),
+        ("rod on two", "auto", 0.95, 0.95),
+        ("pile", "given", 0.7, 1.0),
+        ("pile", "auto", 0.45, 0.75),
+    ],
+)
+def test_elastic_contacts_in_fmus_of_their_own_keep_their_energy(
+    family: str, method: str, jacobi: float, sequential: float
+) -> None:
+    """Of 120 systems that are drawn those with C_r = 1 and N >= 6.3: energies within 2 % in all of fifteen phases, as a
+    share of the systems.  All should be; of piles under Jacobi, above N = 14, 16 of 17 are with the order given."""
+    drawn = [
+        (k, one) for k, one in draw_systems(78, 120, [family]) if one.N >= 6.3 and one.facts.get("C_r", 1.0) == 1.0
+    ]
+    assert len(drawn) >= 35
+    exact = [one.reference() for _, one in drawn]
+    for master, least in ((JACOBI, jacobi), (SEQUENTIAL, sequential)):
+        kept = 0
+        for (k, one), motion in zip(drawn, exact, strict=True):
+            found = measure(k, one, master, method, motion)
+            assert found is not None
+            kept += bool(np.max(np.abs(found.energies / found.exact_energies - 1)) < 0.02)
+        assert kept >= least * len(drawn), (master, kept, len(drawn))

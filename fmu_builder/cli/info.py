@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -124,8 +123,8 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
         by = f" by {MODE}" if advice.mass_name else ""
         line(f"communication step{by}, {advice.sentence(quantity)}:")
         width = max(map(len, advice.steps))
-        for mode, step in advice.steps.items():
-            line(f"  {mode:{width}}  {quantity(_rounded_down(step))} s")
+        for mode, step in advice.shown().items():
+            line(f"  {mode:{width}}  {quantity(step)} s")
         if others := advice.beside_others(description.variables):
             line(f"  {others}")
         if advice.mass_name and MODE not in description.variables:
@@ -161,12 +160,6 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
             line(f"\ncompiled in{f', {name}' if len(origin.structure) > 1 else ''}")
             for key, value in table.items():
                 line(f"  {key:24} {value}")
-
-
-def _rounded_down(step: float) -> float:
-    """To two digits: a longer step would be more than is advised."""
-    digit = 10.0 ** (math.floor(math.log10(step)) - 1)
-    return float(f"{math.floor(step / digit * (1.0 + 1e-12)) * digit:.2g}")
 
 
 def _vector(names: Sequence[str]) -> str:

@@ -179,6 +179,10 @@ class Advice(NamedTuple):
     mass_unit: str
     given: bool
 
+    def shown(self) -> dict[str, float]:
+        """The steps to two digits."""
+        return {mode: two_digits(step) for mode, step in self.steps.items()}
+
     @staticmethod
     def beside_others(names: Iterable[str]) -> str:
         """What else there is to say of the steps of an FMU with these variables."""
@@ -257,9 +261,9 @@ def preferred_step(variables: Iterable[_Variable], default: float) -> float:
 
 
 def two_digits(step: float) -> float:
-    """A step rounded down to two digits."""
+    """A step rounded down to two digits: a longer one would be more than is advised."""
     digit = 10.0 ** (math.floor(math.log10(step)) - 1)
-    return float(f"{math.floor(step / digit) * digit:.1e}")
+    return float(f"{math.floor(step / digit * (1.0 + 1e-12)) * digit:.1e}")
 
 
 _PER_AREA = " per area"

@@ -272,6 +272,7 @@ def test_it_is_told_by_info_and_on_the_page(tmp_path: Path) -> None:
     assert model.experiment.step == pytest.approx(9e-4, rel=1e-12)
     page = documentation_files(model)["documentation/index.html"].decode()
     assert "<td>hold, Jacobi</td><td>1.3e-5</td>" in page and "behaves as hold" not in page
+    assert "<td>auto, order sequential</td><td>0.0019</td>" in page  # not 0.00199 rounded up
     held = documentation_files(load_model(literal("PointSurface", tmp_path)))["documentation/index.html"].decode()
     assert "FMU behaves as hold; a recipe without <code>[structure] coupling = false</code> has all modes" in held
     said = CliRunner().invoke(app, ["info", str(recipe)]).output

@@ -381,12 +381,14 @@ CC_API void cc_coupling_literal(const CcCoupling *c, const CcPortLaw *law, const
         f[i] = size > L ? -L / size * F[i] : -F[i];
 }
 
-/* The first sample of a point that was in contact before: the law has acted on it, and others hold it there. */
+/* The first sample of a point that was in contact before: the law has acted on it, and others hold it there, but not
+ * against what damps a motion into the surface. */
 CC_API void cc_coupling_balanced(CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3])
 {
     CcPartner *p = &c->partner;
     double f[3], pushed[3];
-    cc_coupling_literal(c, law, r, v, f);
+    const double at_rest[3] = {v[0], v[1], v[2] > 0.0 ? v[2] : 0.0};
+    cc_coupling_literal(c, law, r, at_rest, f);
     cc_apply_admittance(p->W, f, pushed);
     CC_UNROLL for (int i = 0; i < 3; i++) {
         for (int k = 0; k < CC_KEPT_FORCES; k++)

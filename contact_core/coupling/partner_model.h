@@ -249,7 +249,9 @@ CC_API int cc_model_later_lag(const CcPartnerModel *m, int now, double least)
     double left[CC_LAGS];
     for (int L = 0; L < CC_LAGS; L++)
         left[L] = cc_whitened_remainder(m->lag[L].later);
-    int best = cc_least_lag(left), many = m->contact > CC_MODEL_ANEW + (best == 2); /* two may look like L = 2 */
+    int best = cc_least_lag(left);
+    double most = best == 2 ? CC_MODEL_ANEW + 1.0 : CC_MODEL_ANEW; /* two answers may look like L = 2, three not */
+    int many = m->contact > most;
     return many && left[best] < CC_MODEL_PLAIN * left[now] && left[now] > least ? best : -1;
 }
 

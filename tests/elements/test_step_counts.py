@@ -70,11 +70,11 @@ def rebound(case: Case, N: float, C_r: float, g: float) -> float:
 @FINER
 @EACH
 def test_contacts(case: Case, finer: float) -> None:
-    """Of a ball whose weight is 3 % of the force, and of one without weight."""
+    """Of a ball whose weight is up to 3 % of the force; one that hardly rebounds errs by up to 3 %."""
     N = finer * STEPS_PER_CONTACT[case.row]
-    for g in (0.0, 9.81):
+    for g in (0.0, 2.0, 5.0, 9.81):
         for C_r in (1.0, 0.5, 0.2, 0.05):
-            assert rebound(case, N, C_r, g) < ALLOWED, (g, C_r)
+            assert rebound(case, N, C_r, g) < (ALLOWED if C_r >= 0.2 else 0.03), (g, C_r)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.row in (AUTO[UNKNOWN], AUTO[LATE])])

@@ -94,6 +94,9 @@ def test_the_preferred_step_is_that_of_the_mode() -> None:
         (5, 3, 4.0, 1.2e-3),
         (5, 4, 4.0, 3.1e-4),
         (4, 1, 4.0, 1.2e-3),
+        (3, 4, 0.0, 1.5e-4),
+        (4, 2, 0.0, 6.2e-4),
+        (4, 4, 4.0, 3.1e-4),
     ):
         given = {"coupling.m_eff": mass, "coupling.mode": mode, "coupling.order": order}
         starts = [start[0], *(Variable(name, value) for name, value in given.items())]

@@ -185,9 +185,9 @@ CC_API void cc_sum_position_rule(CcPartner *p, const double r[3], const double v
     double bend = cc_seen_bend(p, r, v, seen);
     double turn = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2] - bend;
     double speed = cc_abs(v[2]) + cc_abs(p->v[2]), least = CC_RULE_LEAST * p->H * speed;
-    double D = r[2] - p->r[2], Q = 0.5 * p->H * (p->v[2] + v[2]);
-    double far = cc_abs(r[2]), pace = cc_rule_pace(D * Q, Q * Q, D * D, far);
-    cc_rule_meets_gap(&p->rule, cc_gap_of(p, r, v), speed, p->H, far, pace);
+    double way = r[2] - p->r[2], far = cc_abs(r[2]), s[3];
+    int pace = cc_rule_paces(1, &way, p->v + 2, v + 2, p->H, far, s);
+    cc_rule_meets_gap(&p->rule, cc_gap_of(p, r, v), speed, p->H, far, pace, s);
     least = seen->unbent ? cc_abs(turn) : least;
     cc_rule_add(&p->rule, cc_abs(turn), cc_own_turn(p), least, rest * turn, rest * rest);
 }

@@ -16,10 +16,10 @@
  * H_1, where a master steps the bodies first: they are then at its end already.  |r_1 - r - H (v + v_1)/2| is summed
  * for both lengths over intervals in which they differ; for beta = 1/2 the sum with the right length is 0.
  *
- * A speed in a wrong unit, as mm/s, is a multiple of that of the way D = r_1 - r: D = s Q, Q = H (v + v_1)/2, with
- * about the same s in each interval.  What swings with omega has s = tan(omega H/2)/(omega H/2), above 1 for more than
- * two samples a period; a body that is stepped less often, or that something hits, has no such s twice; and where H_1
- * is the length, s = H_1/H_0 of few intervals. */
+ * A speed in a wrong unit, as mm/s, is a multiple of that of the way D = r_1 - r: D = s Q with the same s in each
+ * interval, Q = H v, H v_1 or their mean, which is that of beta 0, 1, 1/2.  What swings with omega has s =
+ * tan(omega H/2)/(omega H/2), above 1 for more than two samples a period; a body that is stepped less often, or that
+ * something hits, has no such s twice; and where H_1 is the length, s = H_1/H_0 of few intervals. */
 #ifndef CC_POSITION_RULE_H
 #define CC_POSITION_RULE_H
 
@@ -36,9 +36,10 @@
 #define CC_RULE_LENGTH 0.5      /* sum of H_1 over that of H_0, below which H_1 is taken */
 #define CC_RULE_ROUNDING 1e-9   /* of a place: a gap that is less is rounding */
 #define CC_RULE_SLOW 0.4        /* s, below which the speeds are too large for the way; km/h: 0.28, */
-#define CC_RULE_ALIKE 0.05      /* by how much of it s may differ from that of the interval before, */
-#define CC_RULE_STRAIGHT 1e-2   /* squares that s may leave of D, */
-#define CC_RULE_PATIENT 0.5     /* and what such a sample counts of one whose v does not belong to r */
+#define CC_RULE_RIGHT 0.5       /* and from which to its inverse they are not */
+#define CC_RULE_ALIKE 0.05      /* by how much of it s may differ from that of the first of such intervals */
+#define CC_RULE_STRAIGHT 1e-2   /* squares that s may leave of D */
+#define CC_RULE_PATIENT 0.5     /* what such a sample counts of one whose v does not belong to r */
 #define CC_MOST_MISMATCHED 3.0  /* samples in a row whose v does not belong to r, from which on the law itself acts */
 
 /* beta; 1/2 where nothing or nonsense is seen. */
@@ -63,7 +64,8 @@ typedef struct {
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
     double stale CC_FROM(0);      /* s: how long r has been shown unchanged, though v moves it */
     double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
-    double pace CC_FROM(0);       /* s, 0 of speeds that are not too large */
+    double paces[3] CC_FROM(0);   /* s of the first of the intervals that are alike; 0 where v is not too large */
+    double told CC_IN(0, 1);      /* 1 after cc_is_newly_mismatched */
 } CcPositionRule;
 
 /* Add an interval with a turn of the size `turn`, if that is above `least`; own: turn that the force of this element
@@ -106,27 +108,55 @@ CC_API double cc_rule_explains(const CcPositionRule *p, double speed, double H, 
     return H * cc_max(speed, CC_RULE_FORGETS * p->fastest) + CC_RULE_ROUNDING * far;
 }
 
-/* s of an interval, from D Q, Q^2, D^2; 0 where the speeds are not too large for the way. */
-CC_API double cc_rule_pace(double DQ, double QQ, double DD, double far)
-{
-    double least = CC_RULE_ROUNDING * far;
-    int shown = QQ > least * least && QQ * DD - DQ * DQ < CC_RULE_STRAIGHT * QQ * DD;
-    return shown && DQ > 0.0 && DQ < CC_RULE_SLOW * QQ ? DQ / QQ : 0.0;
-}
+enum { CC_PACE_UNKNOWN, CC_PACE_RIGHT, CC_PACE_TOO_FAST };
 
-/* The interval H whose way was off by `gap`, with the s `pace`. */
-CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, double H, double far, double pace)
+/* What the speeds v_0 and v at both ends of the interval H, in n directions, are for its way, and s by v_0, by their
+ * mean and by v. */
+CC_API int cc_rule_paces(int n, const double *way, const double *v_0, const double *v, double H, double far,
+                         double s[3])
 {
-    int slow = pace > 0.0 && cc_abs(pace - p->pace) < CC_RULE_ALIKE * pace;
-    p->mismatched = gap > cc_rule_explains(p, speed, H, far) ? p->mismatched + 1.0
-                    : slow                                   ? p->mismatched + CC_RULE_PATIENT
-                                                             : 0.0;
-    p->pace = pace;
-    p->fastest = cc_max(speed, CC_RULE_FORGETS * p->fastest);
+    double DQ[3] = {0.0}, QQ[3] = {0.0}, DD = 0.0, least = CC_RULE_ROUNDING * far;
+    int slow = 1, shows = 0, right = 0;
+    for (int i = 0; i < n; i++) {
+        double Q[3] = {H * v_0[i], 0.5 * H * (v_0[i] + v[i]), H * v[i]};
+        for (int j = 0; j < 3; j++)
+            DQ[j] += way[i] * Q[j], QQ[j] += Q[j] * Q[j];
+        DD += way[i] * way[i];
+    }
+    for (int j = 0; j < 3; j++) {
+        int shown = QQ[j] > least * least && QQ[j] * DD - DQ[j] * DQ[j] < CC_RULE_STRAIGHT * QQ[j] * DD;
+        s[j] = shown && DQ[j] > 0.0 ? DQ[j] / QQ[j] : 0.0;
+        slow &= s[j] < CC_RULE_SLOW, shows |= s[j] > 0.0;
+        right |= s[j] > CC_RULE_RIGHT && s[j] < 1.0 / CC_RULE_RIGHT;
+    }
+    return slow && shows ? CC_PACE_TOO_FAST : right ? CC_PACE_RIGHT : CC_PACE_UNKNOWN;
 }
 
 /* How many times too large for the way the speeds are; 0 where that is no one number. */
-CC_API double cc_rule_ratio(const CcPositionRule *p) { return p->pace > 0.0 ? 1.0 / p->pace : 0.0; }
+CC_API double cc_rule_ratio(const CcPositionRule *p)
+{
+    double s = p->paces[1] > 0.0 ? p->paces[1] : cc_max(p->paces[0], p->paces[2]);
+    return s > 0.0 ? 1.0 / s : 0.0;
+}
+
+/* The interval H whose way was off by `gap`, with what cc_rule_paces gives.  Speeds that are found too large stay so
+ * until four intervals more show right ones: where v turns round one of them may. */
+CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, double H, double far, int pace,
+                              const double s[3])
+{
+    int alike = 0, fast = pace == CC_PACE_TOO_FAST, broken = gap > cc_rule_explains(p, speed, H, far);
+    int found = cc_rule_ratio(p) > 0.0 && p->mismatched >= CC_MOST_MISMATCHED;
+    for (int j = 0; j < 3; j++) {
+        int same = fast && cc_abs(s[j] - p->paces[j]) < CC_RULE_ALIKE * p->paces[j];
+        double now = fast ? s[j] : found ? p->paces[j] : 0.0;
+        p->paces[j] = broken ? 0.0 : same ? p->paces[j] : now;
+        alike |= same;
+    }
+    double before = alike || found ? p->mismatched - (pace == CC_PACE_RIGHT) : 0.0;
+    double patient = cc_min(before + fast * CC_RULE_PATIENT, 2.0 * CC_MOST_MISMATCHED);
+    p->mismatched = broken ? p->mismatched + 1.0 : patient;
+    p->fastest = cc_max(speed, CC_RULE_FORGETS * p->fastest);
+}
 
 /* 1 if neither the speeds nor the own force, whose turn is at most `own`, explain the way of that interval: whoever
  * moves the bodies has put them elsewhere.  Not where speeds explain none, and not in the first interval, whose inputs
@@ -140,22 +170,29 @@ CC_API int cc_rule_is_broken(const CcPositionRule *p, double gap, double speed, 
 /* 1 where v is not connected: the law at the inputs acts. */
 CC_API int cc_is_mismatched(const CcPositionRule *p) { return p->mismatched >= CC_MOST_MISMATCHED; }
 
+/* 1 the first time that it is so. */
+CC_API int cc_is_newly_mismatched(CcPositionRule *p)
+{
+    int first = cc_is_mismatched(p) && p->told == 0.0;
+    p->told = first ? 1.0 : p->told;
+    return first;
+}
+
 /* The interval H in which r went the way `way` to a place of the distance `far` from the origin, and v_0 became v; own:
  * acceleration that the force of this element may have made, m/s^2. */
 CC_API void cc_rule_see(CcPositionRule *p, const double way[3], const double v_0[3], const double v[3], double H,
                         double own, double far)
 {
-    double gap[3], rest_turn = 0.0, turn_turn = 0.0, rest_rest = 0.0, speed = cc_norm(v) + cc_norm(v_0);
-    double DQ = 0.0, QQ = 0.0;
+    double gap[3], s[3], rest_turn = 0.0, turn_turn = 0.0, rest_rest = 0.0, speed = cc_norm(v) + cc_norm(v_0);
     double least = CC_RULE_LEAST * H * speed;
     for (int i = 0; i < 3; i++) {
-        double turn = H * (v[i] - v_0[i]), rest = way[i] - H * v_0[i], Q = 0.5 * H * (v_0[i] + v[i]);
-        DQ += way[i] * Q, QQ += Q * Q;
+        double turn = H * (v[i] - v_0[i]), rest = way[i] - H * v_0[i];
         gap[i] = rest - p->beta * turn;
         rest_turn += rest * turn, turn_turn += turn * turn, rest_rest += rest * rest;
     }
     p->stale = cc_norm(way) == 0.0 && H * speed > CC_RULE_ROUNDING * far ? p->stale + H : 0.0;
-    cc_rule_meets_gap(p, cc_norm(gap), speed, H, far, cc_rule_pace(DQ, QQ, cc_dot(way, way), far));
+    int pace = cc_rule_paces(3, way, v_0, v, H, far, s);
+    cc_rule_meets_gap(p, cc_norm(gap), speed, H, far, pace, s);
     cc_rule_add(p, cc_sqrt(turn_turn), H * H * own, least, rest_turn, rest_rest);
     double beta = cc_rule_sure_beta(p->sum, p->rest);
     p->beta = cc_abs(beta - 0.5) > CC_RULE_EXACT ? beta : 0.5;

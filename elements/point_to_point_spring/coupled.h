@@ -246,7 +246,7 @@ static int sample(Element *e, CcHost *host, double step)
     } else if (!held) {
         change_first_law(e, &options);
     }
-    int was_mismatched = cc_is_mismatched(&p->bond.rule), settled = p->bond.settled != 0.0;
+    int settled = p->bond.settled != 0.0;
     int corrected = cc_is_corrected(&p->bond);
     CcBondOptions bond = cc_point_bond(&options, before.k);
     if (!law || held) {
@@ -255,7 +255,7 @@ static int sample(Element *e, CcHost *host, double step)
         cc_tell_order(host, "coupling", &p->bond, &bond, settled, before.k);
         cc_tell_inertia(host, "coupling", "coupling.m_eff", &p->bond, &bond, corrected);
         change_law(e, &now, P, v);
-        if (!was_mismatched && cc_is_mismatched(&p->bond.rule))
+        if (cc_is_newly_mismatched(&p->bond.rule))
             cc_warn_of_rate(host, "coupling", 0, cc_rule_ratio(&p->bond.rule));
     }
     options.data = &now;

@@ -98,12 +98,12 @@ static int sample(Element *e, CcHost *host, double step)
         watch_held(e, host, &options, place, rate, cc_spring_force(options.k, x), step);
         return 0;
     }
-    int fell = cc_is_mismatched(&c->bond.rule), held = HELD;
+    int held = HELD;
     int law = law_acts(e, host, &options, place, e->DEFORMATION, rate, step);
     e->DEFORMATION = c->place;
     if (law && !held) /* the integral of the power is the work */
         return CC_CHANGED;
-    if (!fell && cc_is_mismatched(&c->bond.rule))
+    if (cc_is_newly_mismatched(&c->bond.rule))
         cc_warn_of_rate(host, "coupling", 0, cc_rule_ratio(&c->bond.rule));
     e->coupling.energy = e->coupling.residual = c->bond.ledger.made[cc_lag(c->bond.lag)];
     switched_energy(e, c->x);

@@ -293,7 +293,6 @@ static int sample(Element *e, CcHost *host, double step)
             guide_take_over_energies(e);
         if (p->bond.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, &none);
-        int was_mismatched = cc_is_mismatched(&p->bond.rule);
         int settled = p->bond.settled != 0.0, corrected = cc_is_corrected(&p->bond);
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
         e->energy.switched -= p->jumped;
@@ -305,7 +304,7 @@ static int sample(Element *e, CcHost *host, double step)
             cc_point_keep(p, g.P, g.v, &literal, step);
             for (int i = 0; i < 3; i++)
                 f[i] = literal.f[i];
-            if (!was_mismatched)
+            if (cc_is_newly_mismatched(&p->bond.rule))
                 cc_warn_of_rate(host, "guide", 0, cc_rule_ratio(&p->bond.rule));
         } else {
             cc_point_answer(p, &options, g.P, g.v, step, f);

@@ -108,8 +108,8 @@ CC_API void cc_warn_of_rate(CcHost *host, const char *category, int point, doubl
 #define CC_NOT_ITS                                                                                                     \
     "the velocity does not belong to the position (are both connected?), so the force is that of coupling.mode = hold"
 #define CC_TOO_FAST                                                                                                    \
-    "the velocity is %.3g times that of the position (is it in m/s or rad/s?), so the force is that of coupling.mode " \
-    "= hold, with this velocity"
+    "the velocity is %.3g times that of the position (in another unit than m/s or rad/s, or filtered?), so the force " \
+    "is that of coupling.mode = hold, with this velocity"
     if (ratio > 0.0 && point > 0)
         cc_report(host, CC_WARNING, category, "point %d: " CC_TOO_FAST, point, ratio);
     else if (ratio > 0.0)

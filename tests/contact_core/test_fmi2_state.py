@@ -518,7 +518,7 @@ def swinging(slave: Slave, steps: int) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("name", "moved", "forged"),
     [
-        ("PointSurface", bouncing, {"partner[56]": (3.0, -1.0), "partner[9]": (-1e-3,), "port[1]": (2.0,)}),
+        ("PointSurface", bouncing, {"partner[59]": (3.0, -1.0), "partner[9]": (-1e-3,), "port[1]": (2.0,)}),
         ("TranslationalSpring", swinging, {"partner[34]": (3.0, -1.0), "partner[47]": (-1.0,)}),
     ],
 )

@@ -99,7 +99,12 @@ def model_tables(model: Model, fmi: Fmi) -> dict[str, str]:
     row_of = [rows.setdefault(_row(v, fmi), len(rows)) for v in model.variables]
     starts: dict[str, int] = {}
     start_of = [starts.setdefault(c_number(v.start), len(starts)) for v in model.variables]
-    names, width, places = name_literals([v.name for v in model.variables] + [z.name for z in model.indicators])
+    # a number of the memory is only named where it is wrong, and is called by its array
+    shown = [v.name.partition("[")[0] if v.hidden else v.name for v in model.variables]
+    shown += [z.name for z in model.indicators]
+    names, width, places_of_names = name_literals(list(dict.fromkeys(shown)))
+    place_of = dict(zip(dict.fromkeys(shown), places_of_names, strict=True))
+    places = [place_of[name] for name in shown]
     categories = log_categories(model, fmi)
     tables = _Tables()
     tables.add("CcVariable", "variables", list(rows))

@@ -540,7 +540,8 @@ def test_memory_of_structs_keeps_the_ranges_of_its_header_and_no_state_of_a_run_
         for value in values:
             slave.importer.messages.clear()
             assert slave.deserialize(sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :]), c_void_p()) == ERROR
-            assert f"refused: {number} = {value:g} is none of its values" in only(slave.importer.messages).text
+            array = number.partition("[")[0]
+            assert f"refused: {array} = {value:g} is none of its values" in only(slave.importer.messages).text
     assert slave.state() == data
 
 

@@ -141,7 +141,7 @@ def compiled(
         _, edited = timed(compile_all)
         new = sorted(path.stem.split("-")[0] for path in objects() - before)
     cache_folder.cache_clear()
-    yield Compiled(*((1.0, 0.5) if is_literal else (2.06, 0.85)), cold, edited, new, libraries)
+    yield Compiled(*((1.0, 0.5) if is_literal else (2.0, 0.85)), cold, edited, new, libraries)
 
 
 def objects() -> set[Path]:

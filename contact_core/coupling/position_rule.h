@@ -65,7 +65,7 @@ typedef struct {
     double stale CC_FROM(0);      /* s: how long r has been shown unchanged, though v moves it */
     double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
     double paces[3] CC_FROM(0);   /* s of the first of the intervals that are alike; 0 where v is not too large */
-    double told CC_IN(0, 1);      /* 1 after cc_is_newly_mismatched */
+    double reported CC_IN(0, 1);  /* 1 after cc_is_newly_mismatched */
 } CcPositionRule;
 
 /* Add an interval with a turn of the size `turn`, if that is above `least`; own: turn that the force of this element
@@ -173,8 +173,8 @@ CC_API int cc_is_mismatched(const CcPositionRule *p) { return p->mismatched >= C
 /* 1 the first time that it is so. */
 CC_API int cc_is_newly_mismatched(CcPositionRule *p)
 {
-    int first = cc_is_mismatched(p) && p->told == 0.0;
-    p->told = first ? 1.0 : p->told;
+    int first = cc_is_mismatched(p) && p->reported == 0.0;
+    p->reported = first ? 1.0 : p->reported;
     return first;
 }
 

@@ -78,7 +78,7 @@ _SPRING = {"slope": math.sqrt(0.542 * math.pi**3 / 0.01), **_coupled(85.0, 85.0,
 STEPS_PER_CONTACT = {**_BY_PLACE, "slope": 60.0, **_coupled(11.0, 20.0, 8.0, 5.0, 5.0)}
 STEPS_PER_SWING = {**_BY_PLACE, **_SPRING}
 STEPS_PER_SWING_BY_SPEED = {**_BY_SPEED, **_SPRING}
-STEPS_PER_BRAKING = {**_BY_BRAKING, "slope": _braking(1), **_coupled(30.0, 50.0, 30.0, 8.0, 8.0)}  # of mass/d
+STEPS_PER_BRAKING = {**_BY_BRAKING, "slope": _braking(1), **_coupled(40.0, 50.0, 30.0, 8.0, 8.0)}  # of mass/d
 
 HELD_FORCE = "HeldForce"
 """Element of modelDescription.xml, among the annotations of a variable."""

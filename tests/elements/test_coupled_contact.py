@@ -703,8 +703,8 @@ def test_a_velocity_that_is_not_connected_is_told(floor: Fmu) -> None:
 
 
 @pytest.mark.parametrize("ratio", [1e3, 3.6])
-def test_a_velocity_in_another_unit_is_told_in_flight(ball: Fmu, floor: Fmu, ratio: float) -> None:
-    """mm/s or km/h.  The ball falls 150 mm; it is told before it arrives, and the law acts."""
+def test_a_velocity_in_another_unit_is_reported_in_flight(ball: Fmu, floor: Fmu, ratio: float) -> None:
+    """mm/s or km/h.  The ball falls 150 mm; the warning comes before it arrives, and the law acts."""
     body = Running(ball, {"r0": (0.0, 0.0, 0.15), "v0": (0.2, 0.0, 0.0)})
     contact = Running(floor, {"coupling.mode": AUTO, "C_r": 1.0, "K_fr": 0.0})
     for _ in range(176):
@@ -720,7 +720,7 @@ def test_a_velocity_in_another_unit_is_told_in_flight(ball: Fmu, floor: Fmu, rat
 
 
 @pytest.mark.parametrize("ratio", [1000.0, 3.6])
-def test_a_velocity_in_another_unit_is_told_once_and_stays_so_whatever_the_integrator(floor: Fmu, ratio: float) -> None:
+def test_a_velocity_in_another_unit_is_reported_once_and_stays_so_whatever_the_integrator(floor: Fmu, ratio: float) -> None:
     """A ball of semi-implicit Euler, whose way is H times the speed at the end, bounces; then the unit is right."""
     contact, H, z, v, states = Running(floor, {"coupling.mode": AUTO, "C_r": 1.0, "K_fr": 0.0}), 1e-4, 0.15, 0.0, []
     for k in range(4000):

@@ -876,7 +876,7 @@ def test_with_positions_the_rotational_spring_keeps_the_energy(inertia: Fmu, tmp
 
 
 @pytest.mark.slow
-def test_a_speed_in_degrees_is_told(tmp_path: Path) -> None:
+def test_a_speed_in_degrees_is_reported(tmp_path: Path) -> None:
     """With the motion of a free wheel of 10 rad/s under a torque that it hardly feels."""
     fmu = build(tmp_path, "ByAngles", 'element = "rotational_spring"\n[structure]\nangles = true\ncoupling = true\n')
     spring = Running(fmu, {"coupling.mode": AUTO, "k": 10.0})

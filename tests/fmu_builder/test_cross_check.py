@@ -262,7 +262,7 @@ def test_the_catalogue_is_exported_and_fmpy_gets_the_references(name: str, tmp_p
     assert kinds.keys() == {"cs", "me"} and not any(place.endswith("_in.csv") for place in files)
     reference = kinds["cs"]
     options, expected = read_ref_opt_file(reference.with_name(f"{name}_ref.opt")), read_csv(reference)
-    assert 4 <= len(expected) < 300 and np.array_equal(expected, read_csv(kinds["me"]))
+    assert 5 <= len(expected) < 300 and np.array_equal(expected, read_csv(kinds["me"]))
     signals = list(expected.dtype.names[1:])
     found = simulate_fmu(
         str(reference.with_name(f"{name}.fmu")),

@@ -253,7 +253,7 @@ def test_an_own_element_is_advised_what_it_declares(declared: str, step: float, 
         ),
         (
             "RotationalDamper",
-            0.33,
+            0.25,
             "<td>hold, Gauss-Seidel</td><td>0.53</td>",
             "of the speed, with d = 0.1 N.m.s/rad and an effective moment of inertia of 1 kg.m2",
         ),

@@ -720,7 +720,9 @@ def test_a_velocity_in_another_unit_is_reported_in_flight(ball: Fmu, floor: Fmu,
 
 
 @pytest.mark.parametrize("ratio", [1000.0, 3.6])
-def test_a_velocity_in_another_unit_is_reported_once_and_stays_so_whatever_the_integrator(floor: Fmu, ratio: float) -> None:
+def test_a_velocity_in_another_unit_is_reported_once_and_stays_so_whatever_the_integrator(
+    floor: Fmu, ratio: float
+) -> None:
     """A ball of semi-implicit Euler, whose way is H times the speed at the end, bounces; then the unit is right."""
     contact, H, z, v, states = Running(floor, {"coupling.mode": AUTO, "C_r": 1.0, "K_fr": 0.0}), 1e-4, 0.15, 0.0, []
     for k in range(4000):

@@ -31,6 +31,7 @@
 
 #include "../base/factor.h"
 #include "../base/vector.h"
+#include "lag.h"
 
 #define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_nn: a particle has 1, a solid sphere 3.5 */
 #define CC_MOST_ADMITTANCE 1e60  /* 1/kg: with more, products of what is sensible overflow */
@@ -130,7 +131,7 @@ CC_API void cc_forget_secants(CcSecants *secants)
 CC_API void cc_leave_of_secants(CcSecants *secants, const double left[3])
 {
     for (int i = 0; i < 3; i++)
-        secants->left[i] = CC_SECANT_FORGETS * secants->left[i] + left[i] * left[i];
+        secants->left[i] = cc_faded(CC_SECANT_FORGETS, secants->left[i]) + left[i] * left[i];
 }
 
 /* 1 if W_nt explains far more than W leaves, and rounding: W_nt S_tt W_tn - (W_nt S_tn)^2/S_nn, without what is in

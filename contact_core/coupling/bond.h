@@ -415,7 +415,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
     cc_probe_see(&c->probe, y);
     for (int L = 0; L < CC_LAGS && learns; L++)
         for (int i = 0; i < 3; i++)
-            c->fits[L][i] = CC_BOND_FORGETS * c->fits[L][i] + product[L][i];
+            c->fits[L][i] = cc_faded(CC_BOND_FORGETS, c->fits[L][i]) + product[L][i];
     c->learned += learns;
     int unsettled = !cc_bond_knows_lag(c, o), asked = unsettled ? cc_bond_ask(c) : -1;
     if (learns && cc_bond_doubts(c, o))
@@ -461,17 +461,16 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
 /* Speeds of the interval that ended. */
 CC_API void cc_bond_meets_speed(CcBond *c, double now, double before)
 {
-    double fading = CC_BOND_FADES * c->v_largest, largest = now > before ? now : before;
-    c->v_largest = fading > largest ? fading : largest;
+    c->v_largest = cc_fading_peak(CC_BOND_FADES, c->v_largest, cc_max(now, before));
 }
 
 /* Remember the force f given at the sample, for the interval H. */
 CC_API void cc_bond_keep(CcBond *c, const double f[3], double size, double H)
 {
     cc_put_first(c->f[0], CC_MODEL_FORCES, 3, f);
-    c->f_largest = CC_BOND_FADES * c->f_largest > size ? CC_BOND_FADES * c->f_largest : size;
+    c->f_largest = cc_fading_peak(CC_BOND_FADES, c->f_largest, size);
     c->H = H;
-    c->longest = CC_BOND_SHORTENS * c->longest > H ? CC_BOND_SHORTENS * c->longest : H;
+    c->longest = cc_fading_peak(CC_BOND_SHORTENS, c->longest, H);
     c->begun = 1.0;
 }
 

@@ -498,7 +498,7 @@ CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3]
     CC_UNROLL for (int i = 0; i < 3; i++)
         p->r[i] = r[i], p->v[i] = v[i];
     p->H = H;
-    p->longest = H > CC_FORGETS * p->longest ? H : CC_FORGETS * p->longest;
+    p->longest = cc_fading_peak(CC_FORGETS, p->longest, H);
     p->begun = 1.0;
     c->deepest = -r[2] > c->deepest ? -r[2] : c->deepest;
 }

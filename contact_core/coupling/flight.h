@@ -93,8 +93,8 @@ CC_API void cc_learn_flight(CcFlight *f, const double q[6], const double d[6], d
         cc_times_six(f->K, d, left);
         for (int i = 0; i < 6; i++)
             left[i] += q[i];
-        f->missed[0] = CC_FLIGHT_FORGETS * f->missed[0] + cc_squares(left);
-        f->missed[1] = CC_FLIGHT_FORGETS * f->missed[1] + cc_squares(q);
+        f->missed[0] = cc_faded(CC_FLIGHT_FORGETS, f->missed[0]) + cc_squares(left);
+        f->missed[1] = cc_faded(CC_FLIGHT_FORGETS, f->missed[1]) + cc_squares(q);
         f->exact = cc_squares(left) < CC_FLIGHT_EXACT * cc_squares(q) + CC_FLIGHT_EXACT_NOISE * least * least;
     }
     for (int i = 0; i < 6; i++)
@@ -180,7 +180,7 @@ CC_API int cc_oppose_flight(CcFlight *f, const double left[6], const double q[6]
             squares[by] += of[by] * of[by];
     }
     for (int by = 0; by <= CC_FLIGHTS; by++)
-        f->opposed[by] = CC_FORGETS * f->opposed[by] + squares[by];
+        f->opposed[by] = cc_faded(CC_FORGETS, f->opposed[by]) + squares[by];
     int wrong = f->used != CC_FREE_FLIGHT && cc_flight_is_opposed(f, (int)f->used);
     f->used = wrong ? CC_FREE_FLIGHT : f->used;
     return wrong;

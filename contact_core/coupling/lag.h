@@ -29,6 +29,25 @@ enum { CC_HELD, CC_FIRST_GUESSED, CC_FREE_BODY, CC_MODELLED, CC_PRESCRIBED };
 /* The lag as an index. */
 CC_API int cc_lag(double lag) { return cc_index(lag, CC_LAGS); }
 
+/* Below this a fading sum is 0.  A product of denormal numbers takes a hundred times as long as others, and a share
+ * above 1/2 of the least of them is rounded to it again: a body at rest would be slow for ever.  The square of what is
+ * left must not be denormal either. */
+#define CC_GONE 1e-140
+
+/* The share of a fading sum that is left. */
+CC_SMALL double cc_faded(double share, double sum)
+{
+    double left = share * sum;
+    return __builtin_fabs(left) < CC_GONE ? 0.0 : left;
+}
+
+/* The largest of what was shown, of which each sample leaves a share. */
+CC_SMALL double cc_fading_peak(double share, double peak, double newest)
+{
+    double left = cc_faded(share, peak);
+    return left > newest ? left : newest;
+}
+
 /* Put n numbers in front of `count` such rows, the newest first; the last row goes. */
 CC_API void cc_put_first(double *rows, int count, int n, const double *newest)
 {

@@ -173,7 +173,7 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least, 
     int above_noise = all > least * least;
     m->open[0] = CC_FORGETS * m->open[0] + (above_noise ? unexplained : 0.0);
     m->open[1] = CC_FORGETS * m->open[1] + (above_noise ? all : 0.0);
-    m->others *= above_noise ? CC_OTHERS_LAST : 1.0;
+    m->others = cc_faded(above_noise ? CC_OTHERS_LAST : 1.0, m->others);
     double pushed = 0.0;
     cc_times_six(m->B, m->S[lag], answer);
     for (int i = 0; i < 6; i++)
@@ -280,7 +280,7 @@ CC_API void cc_learn_mobility(CcMobility *m, const double s[6], const double q[6
         }
     cc_refit_mobility(m->B, m->ss, m->qs, m->left, noise);
     cc_times_six(m->B, s, answer);
-    m->left *= CC_WRENCHES_FORGET;
+    m->left = cc_faded(CC_WRENCHES_FORGET, m->left);
     for (int i = 0; i < 6; i++)
         m->left += w * (q[i] - answer[i]) * (q[i] - answer[i]);
 }
@@ -298,7 +298,7 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
     for (int i = 0; i < 6; i++)
         newest += m->S[0][i] * m->S[0][i];
     newest = cc_sqrt(newest);
-    m->largest = quiet ? 0.0 : 0.99 * m->largest > newest ? 0.99 * m->largest : newest;
+    m->largest = quiet ? 0.0 : cc_fading_peak(0.99, m->largest, newest);
     for (int i = 0; i < 6; i++) {
         s[i] = S[i] - m->S_anchor[i], q[i] = Y[i] - m->Y_anchor[i];
         ss += s[i] * s[i], sq += s[i] * q[i], qq += q[i] * q[i];

@@ -207,7 +207,7 @@ CC_API void cc_update_noise(CcPartner *p, const double r[3], const double v[3], 
     if (seen->quiet) {
         double most = p->noise > least ? p->noise : least;
         most = CC_NOISE_AT_MOST * most * most;
-        p->noise = cc_sqrt(CC_FORGETS * p->noise * p->noise + (1.0 - CC_FORGETS) * (change < most ? change : most));
+        p->noise = cc_sqrt(cc_faded(CC_FORGETS, p->noise * p->noise) + (1.0 - CC_FORGETS) * cc_min(change, most));
     }
     seen->rounding = least;
     seen->floor = 10.0 * p->noise + least;
@@ -250,7 +250,7 @@ CC_API void cc_fit_lags(CcPartner *p, const CcObservation *seen, CcLagFits *fits
             df[i] = p->f[L][i] - p->f[L + 1][i];
         double product[5] = {df[2] * df[2], df[2] * dy[2], dy[2] * dy[2], cc_dot(df, dy), cc_dot(df, df)};
         for (int i = 0; i < 5; i++)
-            fit[i] = CC_LAG_FORGETS * fit[i] + product[i];
+            fit[i] = cc_faded(CC_LAG_FORGETS, fit[i]) + product[i];
         int pushes = fit[1] > 0.0 || fit[3] > 0.0;
         double slope = pushes && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0;
         fits->left[L] += fit[2] - slope * fit[1];
@@ -291,7 +291,7 @@ CC_API int cc_contradicting_lag(int given, const CcLagFits *fits, double least)
 CC_API int cc_exceeds_quiet_changes(double *quiet_changes, double change, int quiet)
 {
     if (quiet)
-        *quiet_changes = CC_FORGETS * *quiet_changes + change;
+        *quiet_changes = cc_faded(CC_FORGETS, *quiet_changes) + change;
     return *quiet_changes < CC_QUIET_SHARE * change;
 }
 
@@ -429,7 +429,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     CC_UNROLL for (int i = 0; i < 3; i++)
         change[i] = seen->y[i] - p->y[i];
     if (seen->quiet && p->anchored != 0.0) {
-        p->driven = CC_FORGETS * p->driven + cc_dot(change, change);
+        p->driven = cc_faded(CC_FORGETS, p->driven) + cc_dot(change, change);
         cc_leave_of_secants(&p->secants, change);
     }
     if (p->anchored == 0.0) { /* the first interval is compared with none */
@@ -446,7 +446,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
         return;
     }
     double most = cc_largest(p->f[0]), intervals = p->anchored - 1.0;
-    p->f_largest = 0.99 * p->f_largest > most ? 0.99 * p->f_largest : most;
+    p->f_largest = cc_fading_peak(0.99, p->f_largest, most);
     for (int i = 0; i < 3; i++)
         s[i] = f[i] - p->f_anchor[i], q[i] = seen->y[i] - p->y_anchor[i];
     double ss = cc_dot(s, s), sq = cc_dot(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;

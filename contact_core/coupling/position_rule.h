@@ -78,9 +78,9 @@ CC_API void cc_rule_add(CcPositionRule *p, double turn, double own, double least
     p->began = 1.0;
     if (!(turn > least))
         return;
-    p->sum[0] = CC_RULE_FORGETS * p->sum[0] + weight * rest_turn;
-    p->sum[1] = CC_RULE_FORGETS * p->sum[1] + weight * turn * turn;
-    p->rest = CC_RULE_FORGETS * p->rest + weight * rest_rest;
+    p->sum[0] = cc_faded(CC_RULE_FORGETS, p->sum[0]) + weight * rest_turn;
+    p->sum[1] = cc_faded(CC_RULE_FORGETS, p->sum[1]) + weight * turn * turn;
+    p->rest = cc_faded(CC_RULE_FORGETS, p->rest) + weight * rest_rest;
 }
 
 /* The length of the interval in which r went the way `way` to a place of the distance `far` from the origin, and v_0
@@ -97,7 +97,7 @@ CC_API double cc_rule_length(CcPositionRule *p, double H_0, double H_1, const do
     double apart = cc_abs(H_1 - H_0);
     if (apart > CC_RULE_LEAST * H_1 && apart * cc_norm(mean) > CC_RULE_ROUNDING * far)
         for (int j = 0; j < 2; j++)
-            p->left[j] = CC_RULE_LASTS * p->left[j] + cc_norm(gap[j]);
+            p->left[j] = cc_faded(CC_RULE_LASTS, p->left[j]) + cc_norm(gap[j]);
     return p->left[1] < CC_RULE_LENGTH * p->left[0] ? H_1 : H_0;
 }
 
@@ -105,7 +105,7 @@ CC_API double cc_rule_length(CcPositionRule *p, double H_0, double H_1, const do
  * several samples hardly moving, and move between them; `far`: distance from the origin. */
 CC_API double cc_rule_explains(const CcPositionRule *p, double speed, double H, double far)
 {
-    return H * cc_max(speed, CC_RULE_FORGETS * p->fastest) + CC_RULE_ROUNDING * far;
+    return H * cc_max(speed, cc_faded(CC_RULE_FORGETS, p->fastest)) + CC_RULE_ROUNDING * far;
 }
 
 enum { CC_PACE_UNKNOWN, CC_PACE_RIGHT, CC_PACE_TOO_FAST };
@@ -155,7 +155,7 @@ CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, doubl
     double before = alike || found ? p->mismatched - (pace == CC_PACE_RIGHT) : 0.0;
     double patient = cc_min(before + fast * CC_RULE_PATIENT, 2.0 * CC_MOST_MISMATCHED);
     p->mismatched = broken ? p->mismatched + 1.0 : patient;
-    p->fastest = cc_max(speed, CC_RULE_FORGETS * p->fastest);
+    p->fastest = cc_max(speed, cc_faded(CC_RULE_FORGETS, p->fastest));
 }
 
 /* 1 if neither the speeds nor the own force, whose turn is at most `own`, explain the way of that interval: whoever

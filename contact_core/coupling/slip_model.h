@@ -85,7 +85,7 @@ CC_API void cc_slip_see_bend(CcSlip *slip, const double gap[2], const double b[2
 {
     double bend = cc_along_slip(slip, b), shown = cc_along_slip(slip, gap);
     double nearer = shown * bend >= 0.5 * bend * bend ? 1.0 : -1.0;
-    slip->bends = CC_SLIP_FORGETS * slip->bends + (1.0 - CC_SLIP_FORGETS) * nearer;
+    slip->bends = cc_faded(CC_SLIP_FORGETS, slip->bends) + (1.0 - CC_SLIP_FORGETS) * nearer;
 }
 
 /* W answers along e as the model does; `alone`: it is that of a particle, for nothing is known along the normal. */

@@ -36,7 +36,7 @@ typedef struct {
 /* An interval in which no force acts, and y became that. */
 CC_API void cc_side_rest(CcSide *s, double y)
 {
-    double Dy = y - s->y, before = CC_SIDE_FORGETS * s->before + Dy * Dy;
+    double Dy = y - s->y, before = cc_faded(CC_SIDE_FORGETS, s->before) + Dy * Dy;
     if (s->answer != 0.0 || s->pushes[0] != 0.0)
         *s = (CcSide){.y = y};
     s->y = y, s->before = before;

@@ -10,6 +10,7 @@
 #ifndef CC_VIBRATION_H
 #define CC_VIBRATION_H
 
+#include "lag.h"
 #include "twist.h"
 
 #define CC_VIBRATION_FORGETS 0.98 /* share of the sums that an interval of flight leaves */
@@ -60,14 +61,14 @@ CC_API void cc_learn_vibration(CcVibration *v, const double q[6], double least)
         cc_vibration_ahead(v, 1, off);
         for (int i = 0; i < 6; i++)
             off[i] -= q[i];
-        v->missed[0] = CC_VIBRATION_FORGETS * v->missed[0] + cc_squares(off);
-        v->missed[1] = CC_VIBRATION_FORGETS * v->missed[1] + cc_squares(q);
+        v->missed[0] = cc_faded(CC_VIBRATION_FORGETS, v->missed[0]) + cc_squares(off);
+        v->missed[1] = cc_faded(CC_VIBRATION_FORGETS, v->missed[1]) + cc_squares(q);
     }
     for (int i = 0; i < 6; i++)
         product += (q[i] + v->rho[1][i]) * v->rho[0][i];
     if (v->seen >= 2.0 && all > least * least) {
-        v->sums[0] = CC_VIBRATION_FORGETS * v->sums[0] + product;
-        v->sums[1] = CC_VIBRATION_FORGETS * v->sums[1] + all;
+        v->sums[0] = cc_faded(CC_VIBRATION_FORGETS, v->sums[0]) + product;
+        v->sums[1] = cc_faded(CC_VIBRATION_FORGETS, v->sums[1]) + all;
     }
     cc_vibration_next(v, q);
     v->seen += v->seen < 2.0;

@@ -529,6 +529,9 @@ CC_API int cc_bond_shows_admittance(const CcBond *c, const CcBondOptions *o)
 /* 1 when lag and W have been seen often enough to be judged by. */
 CC_API int cc_bond_is_sure(const CcBond *c) { return c->known == 1.0 && c->learned > CC_BOND_EARLY; }
 
+/* 1 if a step can be advised: not by speeds that are none of the way. */
+CC_API int cc_bond_advises(const CcBond *c) { return cc_bond_is_sure(c) && !cc_is_mismatched(&c->rule); }
+
 /* W, 1/kg, as found or given; 0 while it is unknown. */
 CC_API double cc_bond_known_admittance(const CcBond *c, const CcBondOptions *o)
 {
@@ -567,7 +570,7 @@ CC_API double cc_bond_step_advised(double W, double k, double d)
 /* What gives the force. */
 CC_API int cc_bond_in_force(const CcBond *c, const CcBondOptions *o)
 {
-    return o->given.holds || cc_is_mismatched(&c->rule) ? CC_HELD
+    return o->given.holds || cc_rule_doubts(&c->rule, 0.0) ? CC_HELD
            : o->given.straight                        ? CC_PRESCRIBED
            : c->literal != 0.0                        ? CC_HELD
            : cc_bond_is_modelled(c, o)                ? CC_MODELLED

@@ -250,7 +250,8 @@ CC_API double cc_axis_answer(CcAxis *c, const CcBondOptions *o, double v, double
     }
     double a = modelled ? cc_model_next(&b->model, lag, u, &ahead) : b->a[0]; /* u[0] = 0: by all but this force */
     double F = cc_axis_force(o, x, speed, a, W, H, R);
-    int literal = cc_axis_is_literal(c, o, H), signals = cc_bond_signals(b, o), mismatched = cc_is_mismatched(&b->rule);
+    int literal = cc_axis_is_literal(c, o, H), signals = cc_bond_signals(b, o);
+    int mismatched = cc_rule_doubts(&b->rule, 0.0);
     F = literal ? o->k * (c->x + 0.5 * H * v) + o->d * v : F;
     double lawful = F;
     if (!signals && (literal || o->d > 0.0))

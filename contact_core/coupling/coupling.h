@@ -594,7 +594,7 @@ enum { CC_COUPLED, CC_NOT_ITS_RATE, CC_LAW_PULLS, CC_TOO_FAR, CC_STEPS_REPEATED,
 
 CC_API int cc_coupling_holds(const CcCoupling *c)
 {
-    return cc_is_mismatched(&c->partner.rule) ? CC_NOT_ITS_RATE
+    return cc_rule_doubts(&c->partner.rule, CC_RULE_PATIENT) ? CC_NOT_ITS_RATE
            : c->literal != 0.0                ? CC_LAW_PULLS
            : c->stands == CC_STANDS_NOW       ? CC_STANDS
                                               : CC_COUPLED;

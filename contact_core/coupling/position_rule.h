@@ -19,7 +19,8 @@
  * A speed in a wrong unit, as mm/s, is a multiple of that of the way D = r_1 - r: D = s Q with the same s in each
  * interval, Q = H v, H v_1 or their mean, which is that of beta 0, 1, 1/2.  What swings with omega has s =
  * tan(omega H/2)/(omega H/2), above 1 for more than two samples a period; a body that is stepped less often, or that
- * something hits, has no such s twice; and where H_1 is the length, s = H_1/H_0 of few intervals. */
+ * something hits, has no such s twice; and where H_1 is the length, s = H_1/H_0 of few intervals.  A velocity of the
+ * wrong sign has s = -1; where v turns round s has both signs, and shows nothing. */
 #ifndef CC_POSITION_RULE_H
 #define CC_POSITION_RULE_H
 
@@ -35,6 +36,7 @@
 #define CC_RULE_LASTS 0.98      /* share that the sums of the lengths keep: a master remains what it is */
 #define CC_RULE_LENGTH 0.5      /* sum of H_1 over that of H_0, below which H_1 is taken */
 #define CC_RULE_ROUNDING 1e-9   /* of a place: a gap that is less is rounding */
+#define CC_RULE_MARGIN 1.1      /* of H times the speeds: what a velocity of the wrong sign leaves is close to that */
 #define CC_RULE_SLOW 0.4        /* s, below which the speeds are too large for the way; km/h: 0.28, */
 #define CC_RULE_RIGHT 0.5       /* and from which to its inverse they are not */
 #define CC_RULE_ALIKE 0.05      /* by how much of it s may differ from that of the first of such intervals */
@@ -105,10 +107,10 @@ CC_API double cc_rule_length(CcPositionRule *p, double H_0, double H_1, const do
  * several samples hardly moving, and move between them; `far`: distance from the origin. */
 CC_API double cc_rule_explains(const CcPositionRule *p, double speed, double H, double far)
 {
-    return H * cc_max(speed, cc_faded(CC_RULE_FORGETS, p->fastest)) + CC_RULE_ROUNDING * far;
+    return CC_RULE_MARGIN * H * cc_max(speed, cc_faded(CC_RULE_FORGETS, p->fastest)) + CC_RULE_ROUNDING * far;
 }
 
-enum { CC_PACE_UNKNOWN, CC_PACE_RIGHT, CC_PACE_TOO_FAST };
+enum { CC_PACE_UNKNOWN, CC_PACE_RIGHT, CC_PACE_TURNS, CC_PACE_TOO_FAST };
 
 /* What the speeds v_0 and v at both ends of the interval H, in n directions, are for its way, and s by v_0, by their
  * mean and by v. */
@@ -116,7 +118,7 @@ CC_API int cc_rule_paces(int n, const double *way, const double *v_0, const doub
                          double s[3])
 {
     double DQ[3] = {0.0}, QQ[3] = {0.0}, DD = 0.0, least = CC_RULE_ROUNDING * far;
-    int slow = 1, shows = 0, right = 0;
+    int slow = 1, along = 0, against = 0, right = 0;
     for (int i = 0; i < n; i++) {
         double Q[3] = {H * v_0[i], 0.5 * H * (v_0[i] + v[i]), H * v[i]};
         for (int j = 0; j < 3; j++)
@@ -125,18 +127,22 @@ CC_API int cc_rule_paces(int n, const double *way, const double *v_0, const doub
     }
     for (int j = 0; j < 3; j++) {
         int shown = QQ[j] > least * least && QQ[j] * DD - DQ[j] * DQ[j] < CC_RULE_STRAIGHT * QQ[j] * DD;
-        s[j] = shown && DQ[j] > 0.0 ? DQ[j] / QQ[j] : 0.0;
-        slow &= s[j] < CC_RULE_SLOW, shows |= s[j] > 0.0;
+        s[j] = shown ? DQ[j] / QQ[j] : 0.0;
+        slow &= s[j] < CC_RULE_SLOW, along |= s[j] > 0.0, against |= s[j] < 0.0;
         right |= s[j] > CC_RULE_RIGHT && s[j] < 1.0 / CC_RULE_RIGHT;
     }
-    return slow && shows ? CC_PACE_TOO_FAST : right ? CC_PACE_RIGHT : CC_PACE_UNKNOWN;
+    if (slow && (along || against))
+        return along && against ? CC_PACE_TURNS : CC_PACE_TOO_FAST;
+    return right ? CC_PACE_RIGHT : CC_PACE_UNKNOWN;
 }
 
-/* How many times too large for the way the speeds are; 0 where that is no one number. */
+/* How many times too large for the way the speeds are, below 0 where they point the other way; 0 where that is no one
+ * number. */
 CC_API double cc_rule_ratio(const CcPositionRule *p)
 {
-    double s = p->paces[1] > 0.0 ? p->paces[1] : cc_max(p->paces[0], p->paces[2]);
-    return s > 0.0 ? 1.0 / s : 0.0;
+    double s = cc_abs(p->paces[0]) > cc_abs(p->paces[2]) ? p->paces[0] : p->paces[2];
+    s = p->paces[1] != 0.0 ? p->paces[1] : s;
+    return s != 0.0 ? 1.0 / s : 0.0;
 }
 
 /* The interval H whose way was off by `gap`, with what cc_rule_paces gives.  Speeds that are found too large stay so
@@ -144,13 +150,16 @@ CC_API double cc_rule_ratio(const CcPositionRule *p)
 CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, double H, double far, int pace,
                               const double s[3])
 {
-    int alike = 0, fast = pace == CC_PACE_TOO_FAST, broken = gap > cc_rule_explains(p, speed, H, far);
-    int found = cc_rule_ratio(p) > 0.0 && p->mismatched >= CC_MOST_MISMATCHED;
+    int same[3], alike = pace == CC_PACE_TURNS, fast = pace == CC_PACE_TOO_FAST, stays = alike;
+    int found = cc_rule_ratio(p) != 0.0 && p->mismatched >= CC_MOST_MISMATCHED;
     for (int j = 0; j < 3; j++) {
-        int same = fast && cc_abs(s[j] - p->paces[j]) < CC_RULE_ALIKE * p->paces[j];
-        double now = fast ? s[j] : found ? p->paces[j] : 0.0;
-        p->paces[j] = broken ? 0.0 : same ? p->paces[j] : now;
-        alike |= same;
+        same[j] = fast && cc_abs(s[j] - p->paces[j]) < CC_RULE_ALIKE * cc_abs(p->paces[j]);
+        alike |= same[j];
+    }
+    int broken = !alike && gap > cc_rule_explains(p, speed, H, far);
+    for (int j = 0; j < 3; j++) {
+        double now = fast ? s[j] : found || stays ? p->paces[j] : 0.0;
+        p->paces[j] = broken ? 0.0 : same[j] ? p->paces[j] : now;
     }
     double before = alike || found ? p->mismatched - (pace == CC_PACE_RIGHT) : 0.0;
     double patient = cc_min(before + fast * CC_RULE_PATIENT, 2.0 * CC_MOST_MISMATCHED);
@@ -170,7 +179,14 @@ CC_API int cc_rule_is_broken(const CcPositionRule *p, double gap, double speed, 
 /* 1 where v is not connected: the law at the inputs acts. */
 CC_API int cc_is_mismatched(const CcPositionRule *p) { return p->mismatched >= CC_MOST_MISMATCHED; }
 
-/* 1 the first time that it is so. */
+/* 1 there, and where speeds seem to be a multiple of those of the way, in more than `patient` of intervals that are
+ * alike and count CC_RULE_PATIENT each: a wrong velocity can throw a body off before it is found. */
+CC_API int cc_rule_doubts(const CcPositionRule *p, double patient)
+{
+    return cc_is_mismatched(p) || (p->mismatched > patient && cc_rule_ratio(p) != 0.0);
+}
+
+/* 1 the first time that v is found not to belong to r. */
 CC_API int cc_is_newly_mismatched(CcPositionRule *p)
 {
     int first = cc_is_mismatched(p) && p->reported == 0.0;

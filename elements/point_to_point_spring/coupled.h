@@ -211,7 +211,7 @@ static void hold_force(Element *e, CcHost *host, const CcPointOptions *options, 
 {
     CcPoint *p = partner_of(e);
     double k = cc_point_stiffness(options, P);
-    if (cc_is_mismatched(&p->bond.rule)) {
+    if (cc_rule_doubts(&p->bond.rule, 0.0)) {
         cc_point_keep(p, P, v, literal, step);
         for (int i = 0; i < 3; i++)
             e->held_force[i] = literal->f[i];
@@ -220,7 +220,7 @@ static void hold_force(Element *e, CcHost *host, const CcPointOptions *options, 
     }
     e->held = 1.0;
     show_bodies(e, options, k);
-    if (cc_bond_is_sure(&p->bond))
+    if (cc_bond_advises(&p->bond))
         cc_note_of_step(host, &e->warned, "coupling", "coupling.m_eff", p->bond.W, e->coupling.step_advised, step);
 }
 

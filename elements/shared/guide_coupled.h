@@ -298,7 +298,7 @@ static int sample(Element *e, CcHost *host, double step)
         e->energy.switched -= p->jumped;
         cc_tell_order(host, "guide", &p->bond, &options.bond, settled, k);
         cc_tell_inertia(host, "guide", "coupling.m_eff", &p->bond, &options.bond, corrected);
-        if (cc_is_mismatched(&p->bond.rule)) {
+        if (cc_rule_doubts(&p->bond.rule, 0.0)) {
             CcPointForce literal;
             guide_literal(e, &g, &literal);
             cc_point_keep(p, g.P, g.v, &literal, step);
@@ -309,12 +309,12 @@ static int sample(Element *e, CcHost *host, double step)
         } else {
             cc_point_answer(p, &options, g.P, g.v, step, f);
         }
-        int literal = cc_is_mismatched(&p->bond.rule);
+        int literal = cc_rule_doubts(&p->bond.rule, 0.0);
         guide_keep_force(e, &g, f, literal ? 0.0 : (cc_lag(p->bond.lag) + 0.5) * step);
         e->held_friction = cc_norm(p->rubbed[0]);
         e->held = 1.0;
         guide_show_partner(e, &options, k);
-        if (cc_bond_is_sure(&p->bond))
+        if (cc_bond_advises(&p->bond))
             cc_note_of_step(host, &e->warned, "guide", "coupling.m_eff", p->bond.W, e->coupling.step_advised, step);
     }
     p->left.H = step;

@@ -113,7 +113,7 @@ static void hold_axis_force(Element *e, CcHost *host, const CcBondOptions *optio
     e->held = 1.0;
     e->held_force = cc_axis_answer(c, options, rate, step);
     show_partner(e, &c->bond, options, options->d);
-    if (cc_bond_is_sure(&c->bond))
+    if (cc_bond_advises(&c->bond))
         cc_note_of_step(host, &e->warned, "coupling", "coupling." HELD_NAME(INERTIA), c->bond.W,
                         e->coupling.step_advised, step);
 }

@@ -25,7 +25,7 @@ static void show_partner(Element *e, const CcBond *c, const CcBondOptions *o, do
     e->coupling.in_force = cc_bond_in_force(c, o);
 #if BY_PLACE
     e->coupling.beta = c->rule.beta;
-    e->coupling.fallback = cc_is_mismatched(&c->rule);
+    e->coupling.fallback = cc_rule_doubts(&c->rule, 0.0);
 #endif
 }
 
@@ -60,7 +60,7 @@ CC_API void cc_tell_order(CcHost *host, const char *category, const CcBond *c, c
         return;
     }
     double stored = k > 0.0 ? 0.5 * c->f_largest * c->f_largest / k : 0.0, made = c->ledger.made[lag];
-    if (made > CC_ASKED_TOO_LONG * stored && stored > 0.0)
+    if (made > CC_ASKED_TOO_LONG * stored && stored > 0.0 && !cc_rule_doubts(&c->rule, 0.0))
         cc_report(host, CC_WARNING, category,
                   "until the motion showed the order of the calls the held force added %.3g J, at most %.3g J are "
                   "stored. It is paid back; coupling.order = %s avoids it",

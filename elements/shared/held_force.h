@@ -102,18 +102,20 @@ CC_API int cc_is_first(double *said)
 }
 
 /* Warn that the velocity at the inputs is not that of the position; point: its number, 0 if there is only one; ratio:
- * how many times too large it is, 0 if that is no one number. */
+ * how many times too large it is, below 0 where it points the other way, 0 if that is no one number. */
 CC_API void cc_warn_of_rate(CcHost *host, const char *category, int point, double ratio)
 {
+    const char *cause = ratio > 0.0    ? "in another unit than m/s or rad/s, or filtered"
+                        : ratio > -1.5 ? "of the wrong sign"
+                                       : "of the wrong sign, and in another unit than m/s or rad/s";
 #define CC_NOT_ITS                                                                                                     \
     "the velocity does not belong to the position (are both connected?), so the force is that of coupling.mode = hold"
 #define CC_TOO_FAST                                                                                                    \
-    "the velocity is %.3g times that of the position (in another unit than m/s or rad/s, or filtered?), so the force " \
-    "is that of coupling.mode = hold, with this velocity"
-    if (ratio > 0.0 && point > 0)
-        cc_report(host, CC_WARNING, category, "point %d: " CC_TOO_FAST, point, ratio);
-    else if (ratio > 0.0)
-        cc_report(host, CC_WARNING, category, CC_TOO_FAST, ratio);
+    "the velocity is %.3g times that of the position (%s?), so the force is that of coupling.mode = hold, with it"
+    if (ratio != 0.0 && point > 0)
+        cc_report(host, CC_WARNING, category, "point %d: " CC_TOO_FAST, point, ratio, cause);
+    else if (ratio != 0.0)
+        cc_report(host, CC_WARNING, category, CC_TOO_FAST, ratio, cause);
     else if (point > 0)
         cc_report(host, CC_WARNING, category, "point %d: " CC_NOT_ITS, point);
     else

@@ -702,9 +702,19 @@ def test_a_velocity_that_is_not_connected_is_told(floor: Fmu) -> None:
     assert any("does not belong to the position" in text for text in contact.told)
 
 
-@pytest.mark.parametrize("ratio", [1e3, 3.6])
-def test_a_velocity_in_another_unit_is_reported_in_flight(ball: Fmu, floor: Fmu, ratio: float) -> None:
-    """mm/s or km/h.  The ball falls 150 mm; the warning comes before it arrives, and the law acts."""
+@pytest.mark.parametrize(
+    ("ratio", "cause"),
+    [
+        (1e3, "in another unit than m/s or rad/s, or filtered"),
+        (3.6, "in another unit than m/s or rad/s, or filtered"),
+        (-1.0, "of the wrong sign"),
+        (-1e3, "of the wrong sign, and in another unit than m/s or rad/s"),
+    ],
+)
+def test_a_velocity_of_another_unit_or_sign_is_reported_in_flight(
+    ball: Fmu, floor: Fmu, ratio: float, cause: str
+) -> None:
+    """The ball falls 150 mm; the warning comes before it arrives, and the law acts."""
     body = Running(ball, {"r0": (0.0, 0.0, 0.15), "v0": (0.2, 0.0, 0.0)})
     contact = Running(floor, {"coupling.mode": AUTO, "C_r": 1.0, "K_fr": 0.0})
     for _ in range(176):
@@ -713,16 +723,14 @@ def test_a_velocity_in_another_unit_is_reported_in_flight(ball: Fmu, floor: Fmu,
         body.step(1e-3)
         assert body["p.r[3]"] < 0.0 or contact["point.f[3]"] == 0.0
     assert contact["coupling.fallback[1]"] == 1
-    (text,) = said(contact, "times that of the position (in another unit than m/s or rad/s, or filtered?)")
+    (text,) = said(contact, f"times that of the position ({cause}?)")
     assert text.startswith(f"point 1: the velocity is {ratio:g} times")
     depth = -contact["point.r[3]"]
     assert contact["point.f[3]"] == pytest.approx(STIFFNESS * depth, rel=1e-9)
 
 
-@pytest.mark.parametrize("ratio", [1000.0, 3.6])
-def test_a_velocity_in_another_unit_is_reported_once_and_stays_so_whatever_the_integrator(
-    floor: Fmu, ratio: float
-) -> None:
+@pytest.mark.parametrize("ratio", [1000.0, 3.6, -1.0])
+def test_a_wrong_velocity_is_reported_once_and_stays_so_whatever_the_integrator(floor: Fmu, ratio: float) -> None:
     """A ball of semi-implicit Euler, whose way is H times the speed at the end, bounces; then the unit is right."""
     contact, H, z, v, states = Running(floor, {"coupling.mode": AUTO, "C_r": 1.0, "K_fr": 0.0}), 1e-4, 0.15, 0.0, []
     for k in range(4000):

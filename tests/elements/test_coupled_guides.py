@@ -122,20 +122,26 @@ def test_a_velocity_that_is_not_connected_gives_the_literal_force(ring: Fmu) -> 
     assert guide["coupling.fallback"] == 0
 
 
+@pytest.mark.parametrize("ratio", [1.0, 1000.0, -1.0])
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
-def test_a_velocity_in_mm_per_s_gives_the_literal_force(bead: Fmu, bar: Fmu, master: str) -> None:
-    """And what swings across with six steps in half a period is not taken for one."""
-    for ratio in (1.0, 1000.0):
+def test_a_velocity_of_another_unit_or_sign_gives_the_literal_force(
+    bead: Fmu, bar: Fmu, master: str, ratio: float
+) -> None:
+    """From the second sample on; and what swings across with six steps in half a period is not taken for one."""
+    places = []
+    for mode in (AUTO, HOLD):
         body = Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS})
-        guide = Running(bar, {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1})
+        guide = Running(bar, {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1, "coupling.mode": mode})
         for _ in range(30):
             before = guide.vector("point.f")
             guide.set({"point.r": body.vector("p.r"), "point.v": ratio * body.vector("p.v")})
             guide.step(math.pi / OMEGA_1 / 6)
             body.set({"p.f": before if master == JACOBI else guide.vector("point.f")})
             body.step(math.pi / OMEGA_1 / 6)
-        told = [text for text in guide.told if "the velocity is 1000 times that of the position" in text]
-        assert len(told) == guide["coupling.fallback"] == (ratio > 1.0)
+        places.append(body.vector("p.r"))
+        told = [text for text in guide.told if f"the velocity is {ratio:g} times that of the position" in text]
+        assert mode == HOLD or len(told) == guide["coupling.fallback"] == (ratio != 1.0)
+    assert (places[0] == pytest.approx(places[1], rel=1e-9)) == (ratio != 1.0)
 
 
 def test_energies_go_on_where_the_law_has_acted_on_inputs_that_change_within_the_step(tmp_path: Path) -> None:

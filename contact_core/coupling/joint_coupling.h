@@ -403,7 +403,6 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     if (m->begun != 0.0 && passed > 0.0)
         cc_joint_learn(m, n, c, port, law, o, V, passed);
     cc_joint_pull(m, n, c, port, V, H);
-    double sum = cc_heave_force(&m->heave, n, c, port, law, o, H);
     double given[CC_LAGS - 1][6], change[6];
     cc_joint_ahead(m, cc_lag(c[0].partner.lag), V, H, given, change);
     for (int i = 0; i < n; i++)
@@ -435,6 +434,7 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         c[i].scale = cc_coupling_scale(c + i, law, &at->at, made);
     }
     int evaluations = m->others > 0.0 ? cc_shared_forces(m, n, c, port, law) : cc_joint_forces(m, n, c, port, law);
+    double sum = cc_heave_force(m, n, c, port, law, o, H);
     m->heaves = sum > 0.0;
     if (sum > 0.0)
         cc_share_sum(m, n, port, law, sum);

@@ -51,6 +51,7 @@ typedef struct {
     double begun CC_IN(0, 1), r_before[3], v_before[3], H CC_FROM(0);
     double from[3], step[3];     /* of the iteration: f = from + t step */
     double asked[3], D[3][3];    /* the step that the law asks for if alpha stays, and its slopes by alpha */
+    double share CC_IN(0, 1), turns; /* of the sum of F_e; m/s by which it goes deeper faster than the mean */
 } CcPort;
 
 /* Friction as a function of p. */

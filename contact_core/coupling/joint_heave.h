@@ -2,6 +2,10 @@
  *
  *     r, v     mean of r_i, v_i                            N = sum N_i
  *     F_e(x) = sum F_e(x + x_i - mean x), likewise U       the body is taken to have been turned as it is now
+ *     1 + d(w) = sum F_e(x_i) (1 + d(w + w_i - mean w))/sum F_e(x_i)
+ *
+ * with the rates w_i at the end of the interval under the forces of joint_force.h.  Steep damping ends the turning of
+ * a body within it: what the rates differ from their mean by counts 1/(1 + (z/3)^2), z = H W_nn F_e(x_i) d'(0)/2.
  *
  * Where its motion along the normal does not depend on how it turns, as that of a pad on a controlled axis, this port
  * sees a mass that a spring and a damper hold, and a load on it, which the mobility B does not describe.  There the sum
@@ -17,7 +21,8 @@
 #include "coupling.h"
 #include "mobility.h"
 
-#define CC_PARALLEL 1e-12 /* 1 - cos of the angle between two normals */
+#define CC_PARALLEL 1e-12  /* 1 - cos of the angle between two normals */
+#define CC_HEAVE_STEEP 3.0 /* z at which half of what the rates differ by is left */
 
 /* The law of all ports at one mean depth. */
 typedef struct {
@@ -51,7 +56,10 @@ CC_API double cc_heave_energy(const void *data, double h)
 CC_API double cc_heave_damping(const void *data, double w)
 {
     const CcHeaveLaw *d = data;
-    return cc_port_damping(d->law, w);
+    double mean = 0.0;
+    for (int i = 0; i < d->n; i++)
+        mean += d->port[i].share * cc_port_damping(d->law, w + d->port[i].turns);
+    return mean;
 }
 
 /* 1 if all ports have one normal, and a force that is held can act at each. */
@@ -94,11 +102,36 @@ CC_API int cc_heave_is_held(const CcPartner *p)
     return cc_is_held(&on);
 }
 
+/* What each port has of F_e, and how much faster than the mean it goes deeper in the interval to come, under the forces
+ * in port[i].f. */
+CC_API void cc_heave_turns(CcMobility *m, int n, CcPort port[], const CcPortLaw *law)
+{
+    double S[6] = {0.0}, Y[6], elastic = 0.0, mean = 0.0;
+    for (int i = 0; i < n; i++)
+        cc_add_wrench(&port[i].place, port[i].f, S);
+    cc_times_six(m->B, S, Y);
+    for (int i = 0; i < n; i++) {
+        CcPort *at = port + i;
+        const CcInterval *now = &at->at;
+        double y[3];
+        cc_motion_at(&at->place, Y, y);
+        at->turns = m->known != 0.0 ? now->w - now->H * (now->a[2] + y[2]) : 0.0;
+        at->share = law->elastic(law->data, now->x);
+        elastic += at->share, mean += at->turns / n;
+    }
+    for (int i = 0; i < n; i++) {
+        double z = port[i].at.reach * cc_port_damping_slope(law, 0.0);
+        port[i].turns = (port[i].turns - mean) / (1.0 + z * z / (CC_HEAVE_STEEP * CC_HEAVE_STEEP));
+        port[i].share = elastic > 0.0 ? port[i].share / elastic : 1.0 / n;
+    }
+}
+
 /* The sum of the normal forces, N, where it is known better than by the mobility, or 0.  c: the ports, with what they
  * remember of the interval that ended. */
-CC_APART double cc_heave_force(CcCoupling *heave, int n, const CcCoupling c[], const CcPort port[],
+CC_APART double cc_heave_force(CcMobility *m, int n, const CcCoupling c[], CcPort port[],
                                const CcPortLaw *law, const CcCouplingOptions *o, double H)
 {
+    CcCoupling *heave = &m->heave;
     CcPartner *p = &heave->partner;
     double r[3] = {0.0}, v[3] = {0.0}, f[3] = {0.0};
     if (!cc_identifies(&c[0].partner, o) || !cc_can_heave(n, c, port)) {
@@ -114,6 +147,7 @@ CC_APART double cc_heave_force(CcCoupling *heave, int n, const CcCoupling c[], c
     const CcCouplingOptions options = {.lag = o->lag, .identify = 1};
     int quiet = p->begun != 0.0 && cc_coupling_learn(heave, &sum, &options, r, v, 0), held = cc_heave_is_held(p);
     heave->led = 0.0;
+    cc_heave_turns(m, n, port, law);
     if (p->begun == 0.0 || quiet || held || heave->lawful.samples > 0.0) {
         cc_coupling_answer(heave, &sum, &options, r, v, H, f);
     } else { /* the force is none of its own */

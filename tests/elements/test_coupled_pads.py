@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
 from tests.elements.closed_loop import Law
 from tests.elements.coupled_fmus import GAUSS_SEIDEL, JACOBI, Crew
@@ -171,3 +173,71 @@ def test_a_pad_shows_the_axis_that_presses_on_it(crew: Crew, points: int, master
         shown = {key: float(contact.get(f"coupling.{key}[{k + 1}]")[0]) for key in ("trust", "in_force", *AXIS)}
         assert shown["in_force"] == 3 and shown["trust"] > 0.99
         assert [shown[key] for key in AXIS] == pytest.approx([pad.mass, pad.axis, pad.damper], rel=1e-3)
+
+
+@dataclass(frozen=True)
+class Rod:
+    """1 kg, 0.02 kg m^2, free to turn, its middle on an axis of 2e4 N/m and 150 N s/m: z, turn, and their rates."""
+
+    J: float = 0.02
+    time: float = 0.06
+    start: tuple[float, ...] = (0.002, 0.004, -0.4, 0.0)
+
+    @property
+    def ends(self) -> Array:
+        """Heights of the ends, of z and the turn, which is small."""
+        return np.array([[1.0, 1.0], [0.2, -0.2]])
+
+    def pulled(self, y: Array, N: Array) -> Array:
+        """Rates of the coordinates under the forces at both ends."""
+        axis = -2e4 * y[0] - 150.0 * y[2] - 20.0 - 9.81
+        return np.array([y[2], y[3], N.sum() + axis, 0.2 * (N[0] - N[1]) / self.J])
+
+    def law(self, _: float, y: Array) -> Array:
+        """C_F = 1e5 N/m, C_r = 0.5, k_D = 100 s/m, k_E = 0.5: the ratio is at most 0.6 either way."""
+        depth, rate = -(y[:2] @ self.ends), -(y[2:] @ self.ends)
+        return self.pulled(y, 1e5 * np.maximum(depth, 0.0) * (1.0 + np.clip(100.0 * rate, -0.6, 0.6)))
+
+    def held(self, crew: Crew, master: str, order: str, H: float) -> Array:
+        """The states in co-simulation: under held forces the rod moves exactly."""
+        axis = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [-2e4, 0, -150.0, 0], [0, 0, 0, 0]])
+        step = expm(H * np.block([[axis, np.eye(4)], [np.zeros((4, 8))]]))
+        contact, y, states = crew.take("Floor2", 0), np.array(self.start), [np.array(self.start)]
+
+        def motion() -> dict[str, Array]:
+            z, v = y[:2] @ self.ends, y[2:] @ self.ends
+            return {
+                f"point[{k + 1}].{name}": value
+                for k, x in enumerate((0.2, -0.2))
+                for name, value in (("r", np.array([x, 0.0, z[k]])), ("v", np.array([0.0, 0.0, v[k]])))
+            }
+
+        law = {"C_F": 1e5, "C_r": 0.5, "k_D": 100.0, "K_fr": 0.0}
+        contact.start({**law, "coupling.order": order, **motion()})
+        while len(states) * H < self.time:
+            forces = [contact.get(f"point[{k}].f")[2] for k in (1, 2)]
+            for name, value in motion().items():
+                contact.put(name, value)
+            contact.step(H)
+            N = np.array(forces if master == JACOBI else [contact.get(f"point[{k}].f")[2] for k in (1, 2)])
+            load = self.pulled(np.zeros(4), N)
+            y = step[:4, :4] @ y + step[:4, 4:] @ load
+            states.append(y)
+        return np.array(states)
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize("order", ["unknown", "given"])
+def test_the_motion_of_a_rod_that_lands_tilted_on_an_axis_ends_with_the_step_at_that_of_the_law(
+    crew: Crew, order: str, master: str
+) -> None:
+    """One end first, free to turn, k_D = 100 s/m: each end is damped at its own rate, not at that of the middle."""
+    rod = Rod()
+    exact, off = solve_ivp(rod.law, (0.0, rod.time), rod.start, rtol=1e-9, atol=1e-12, dense_output=True).sol, []
+    for H in (1e-4, 1e-5):
+        found = rod.held(crew, master, ORDER[master] if order == "given" else "unknown", H)
+        law = exact(H * np.arange(len(found))).T
+        away = (found - law)[:, :2] @ rod.ends
+        off.append(float(np.sqrt(np.mean(away**2)) / -np.min(law[:, :2] @ rod.ends)))
+    print(f"{order}: root mean square of the distance of both ends, over the depth: {off[0]:.2g}, {off[1]:.2g}")
+    assert off[0] < 0.05 and off[1] < 0.01

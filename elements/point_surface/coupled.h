@@ -362,7 +362,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
         e->was_on[i] = c->off == 0.0;
         c->literal = ALLOW_ADHESION && port->r[2] < 0.0 && cc_port_damping(law, -port->v[2]) < -1.0;
         if (c->partner.f[0][2] == 0.0)
-            e->mass_was_known[i] = c->partner.known != 0.0;
+            e->mass_was_known[i] = c->partner.known >= 1.0;
     }
     for (int i = 0; i < POINTS; i++) /* switched off without a force: the bodies may be put elsewhere */
         if (e->work == 0.0 && cc_observe_interval(&partner_of(e, i)->partner, port_of(e, i)->v).quiet)

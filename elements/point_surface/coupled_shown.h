@@ -10,11 +10,14 @@
 #define STEPS_BESIDE_OTHERS 16.0
 #define OTHERS 4e-4 /* of what the force does, squared: from 2 % of it on, over a contact, others move the bodies too */
 
+/* Admittance along the normal, 1/kg, that forces have shown or that is given; 0 while none is. */
+static double shown_admittance(const CcCoupling *c) { return c->partner.known >= 1.0 ? c->partner.W[2][2] : 0.0; }
+
 /* Angular frequency, rad/s, of the bodies on the stiffness that the depth x shows; 0 while nothing is known. */
 static double omega_at(const CcCoupling *c, const CcPortLaw *law, double x)
 {
-    double W = c->partner.W[2][2];
-    return W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(W * cc_secant_stiffness(law, x)) : 0.0;
+    double W = shown_admittance(c);
+    return W > 0.0 ? cc_sqrt(W * cc_secant_stiffness(law, x)) : 0.0;
 }
 
 /* What the group coupling shows of point i. */
@@ -24,7 +27,7 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     const CcPartner *normal = normal_partner(e, i);
     int lag = cc_lag(c->partner.lag);
     e->coupling.lag[i] = lag;
-    e->coupling.admittance[i] = c->partner.known != 0.0 ? c->partner.W[2][2] : 0.0;
+    e->coupling.admittance[i] = shown_admittance(c);
     e->coupling.beta[i] = c->partner.rule.beta;
     e->coupling.residual[i] = c->ledger.made[lag];
     e->coupling.debt[i] = c->ledger.owed[lag];
@@ -37,8 +40,7 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.in_force[i] = fallback ? CC_HELD : cc_partner_in_force(normal, &options);
     e->coupling.trust[i] = trust_of(e, i);
     e->coupling.energy[i] = c->added[lag];
-    double W = c->partner.known >= 1.0 ? c->partner.W[2][2] : 0.0;
-    CcHeldMass mass = cc_partner_mass(&normal->model, lag, normal->model.use != 0.0, W);
+    CcHeldMass mass = cc_partner_mass(&normal->model, lag, normal->model.use != 0.0, e->coupling.admittance[i]);
     e->coupling.partner_mass[i] = mass.mass;
     e->coupling.partner_stiffness[i] = mass.stiffness;
     e->coupling.partner_damping[i] = mass.damping;
@@ -111,7 +113,7 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     double x = c->deepest > 0.5 * e->unforced_depth[i] ? c->deepest : e->unforced_depth[i];
     int lag = cc_lag(p->lag), between = c->ledger.made[lag] == 0.0; /* two cycles */
     double debt = between ? cc_min(c->ledger.owed[lag], c->added[lag]) : 0.0;
-    int first = !mass_was_known && p->known != 0.0;
+    int first = !mass_was_known && p->known >= 1.0;
     double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
     if (N > 0.0 && N < 3.0 && cc_is_first(&e->warned.first))
         cc_report(host, CC_WARNING, "contact",

@@ -841,6 +841,35 @@ def test_an_unknown_mass_at_less_than_three_steps_is_told(ball: Fmu, floor: Fmu)
         assert not said(pair.contact, "unknown mass")
 
 
+@pytest.mark.parametrize(("N", "turns"), [(20, 0.5), (20, -0.3), (8, 0.5)])
+def test_no_mass_is_told_or_shown_before_a_force_has_shown_one(floor: Fmu, N: float, turns: float) -> None:
+    """The end of a tilted rod of 1 kg: once it has left the surface its acceleration tells how it turns, but nothing of
+    its mass.  The guess that gave the force before is 8 times as light, of N = 8."""
+    arm, J, angle, w, v = 0.3, 0.0123, 0.45, turns, -0.5
+
+    def admittance() -> float:
+        return 1 + (arm * math.cos(angle)) ** 2 / J
+
+    H = math.pi / math.sqrt(STIFFNESS * admittance()) / N
+    z, f, forces, shown = arm * math.sin(angle) + 3e-3, 0.0, [], []
+    contact = Running(floor, {"C_r": 1, "K_fr": 0})
+    for _ in range(round(0.04 / H)):
+        reach = arm * math.cos(angle)
+        place = {"point.r": (reach, 0.0, z - arm * math.sin(angle)), "point.v": (0.0, 0.0, v - reach * w)}
+        contact.set(place)
+        contact.step(H)
+        for _ in range(4):
+            turn = -f * arm * math.cos(angle) / J
+            z, v = z + H / 4 * v + 0.5 * (H / 4) ** 2 * f, v + H / 4 * f
+            angle, w = angle + H / 4 * w + 0.5 * (H / 4) ** 2 * turn, w + H / 4 * turn
+        f = float(contact.vector("point.f")[2])
+        forces.append(f)
+        shown.append(contact["coupling.admittance[1]"] / admittance())
+    assert np.count_nonzero(forces) > 3 and forces[-1] == 0
+    assert not said(contact, "unknown mass")
+    assert [share for share in shown if share > 0] == pytest.approx([1.0] * np.count_nonzero(shown), rel=0.1)
+
+
 @pytest.mark.parametrize("C_r", [0.1, 0.5])
 def test_no_more_energy_is_told_than_the_force_has_added(ball: Fmu, floor: Fmu, C_r: float) -> None:
     """What is owed is more than that where the law dissipates much.  1 kg and 1000 N on it, in four to five steps of a

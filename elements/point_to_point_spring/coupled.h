@@ -195,14 +195,8 @@ static void watch_held(Element *e, CcHost *host, const CcPointOptions *options, 
     cc_point_observe(p, options, P, v, v, step);
     cc_point_keep(p, P, v, &literal, step);
     show_bodies(e, options, k);
-    if (!cc_bond_is_sure(bond) || !cc_bond_shows_admittance(bond, &options->bond))
-        return;
-    if (options->c > 0.0)
-        cc_warn_of_held_brake(host, &e->warned, "coupling", bond->lag, options->c * bond->W * step, step);
-    double omega = cc_bond_omega(bond, k);
-    if (omega > 0.0)
-        cc_warn_of_hold(host, &e->warned, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
-                        cc_bond_hold_growth(bond->lag, omega, 1, step), step);
+    if (cc_bond_is_sure(bond) && cc_bond_shows_admittance(bond, &options->bond))
+        cc_warn_of_held_bond(host, &e->warned, bond, k, options->c, 1, step);
 }
 
 /* The force to hold over the step to come. */

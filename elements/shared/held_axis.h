@@ -65,14 +65,8 @@ static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, c
     }
     cc_axis_watch(c, options, place, rate, F, step);
     show_partner(e, &c->bond, options, options->d);
-    if (!cc_bond_is_sure(&c->bond) || !cc_bond_shows_admittance(&c->bond, options))
-        return;
-    if (options->d > 0.0)
-        cc_warn_of_held_brake(host, &e->warned, "coupling", c->bond.lag, options->d * c->bond.W * step, step);
-    double omega = cc_bond_omega(&c->bond, options->k);
-    if (omega > 0.0)
-        cc_warn_of_hold(host, &e->warned, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
-                        cc_bond_hold_growth(c->bond.lag, omega, place != 0, step), step);
+    if (cc_bond_is_sure(&c->bond) && cc_bond_shows_admittance(&c->bond, options))
+        cc_warn_of_held_bond(host, &e->warned, &c->bond, options->k, options->d, place != 0, step);
 }
 
 /* The interval that ended; x: the deformation by the integral of the rates.  Returns 1 where the law at the inputs

@@ -80,5 +80,20 @@ CC_API void cc_note_of_step(CcHost *host, double *warned, const char *category, 
               inertia, 1.0 / W, advised);
 }
 
+/* Under coupling.mode = hold, of bodies that are known: warn once, `warned`, of a swing that the held force of the
+ * stiffness k and the damping d makes grow, and of a speed that it brakes too much; by_place: 1 where positions are
+ * given.  Bodies that d brakes so much do not swing. */
+CC_API void cc_warn_of_held_bond(CcHost *host, double *warned, const CcBond *c, double k, double d, int by_place,
+                                 double step)
+{
+    double omega = cc_bond_omega(c, k), braked = *warned;
+    if (omega > 0.0 && d * c->W < 2.0 * omega)
+        cc_warn_of_hold(host, warned, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
+                        cc_bond_hold_growth(c->lag, omega, by_place, step), step);
+    if (d > 0.0)
+        cc_warn_of_held_brake(host, &braked, "coupling", c->lag, d * c->W * step, step);
+    *warned = cc_max(*warned, braked);
+}
+
 #endif
 #endif

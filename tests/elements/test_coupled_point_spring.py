@@ -189,6 +189,26 @@ def test_the_literal_force_makes_energy_and_a_log_line_says_so(
     assert advised == pytest.approx(0.01 * H / growth, rel=1e-2)
 
 
+@pytest.mark.parametrize(("master", "d", "H"), [(JACOBI, 2.0, 0.02), (JACOBI, 5.0, 0.005), (GAUSS_SEIDEL, 5.0, 0.02)])
+def test_a_swing_that_grows_is_told_beside_a_damper_that_brakes_too_much(
+    fmus: tuple[Fmu, Fmu], master: str, d: float, H: float
+) -> None:
+    """Each once, the swing first: the energy grows in spite of the damper."""
+    bodies = Bodies((1.0,), np.array([[0.11, 0.0, 0.0]]), np.array([[0.2, 0.0, 0.0]]), [Spring(0, STILL, d=d, l0=0.1)])
+    energy = bodies.energy()
+    (spring,) = bodies.run(fmus, master, H, 60, coupling__mode=HOLD)
+    assert bodies.energy() > 2 * energy
+    swing, brake = spring.told
+    assert "each swing" in swing and "brakes too much" in brake
+
+
+def test_no_swing_is_told_of_a_body_that_the_damper_lets_creep(fmus: tuple[Fmu, Fmu]) -> None:
+    bodies = Bodies((1.0,), np.array([[0.11, 0.0, 0.0]]), np.zeros((1, 3)), [Spring(0, STILL, k=100.0, d=30.0, l0=0.1)])
+    (spring,) = bodies.run(fmus, GAUSS_SEIDEL, 0.01, 60, coupling__mode=HOLD)
+    (told,) = spring.told
+    assert "brakes too much" in told
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "master", "N"),

@@ -189,10 +189,14 @@ static void book_interval(Element *e, int i, const CcPortLaw *law, double f[CC_L
     int acts = h_0 > 0.0 || h > 0.0, on = port->usable != 0.0, jumped = c->partner.jumped != 0.0;
     for (int L = 0; L < CC_LAGS; L++)
         acts |= cc_largest(f[L]) != 0.0;
-    if (!acts) /* all of it would be 0 */
+#if LEDGER
+    CcBooked each[CC_LAGS] = {{.work = 0.0}};
+    if (!acts) /* all of it would be 0, but the motion may have shown another lag */
+        book_by_lag(e, i, each);
+#endif
+    if (!acts)
         return;
 #if LEDGER
-    CcBooked each[CC_LAGS];
     double shift = (beta - 0.5) * port->H, w_0 = -port->v_before[2], w = -port->v[2], aside = 0.0;
     double x_0 = h_0 - shift * w_0, x = h - shift * w;
     double U_0 = law->energy(law->data, x_0), stored = law->energy(law->data, x) - U_0;

@@ -55,12 +55,16 @@ static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, doubl
     return omega > 0.0 ? CC_PI_HI / (omega * step) : 0.0;
 }
 
-/* Under hold: warn of the energy that the literal force adds, by the identified bodies. */
+#define TRUSTED 0.9 /* share of the recent changes of motion that lag and mass explain: they are known */
+
+/* Under hold: warn of the energy that the literal force adds, by the identified bodies, once they explain the motion,
+ * the contact is over, or its force changes no more. */
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
 {
     const CcCoupling *c = partner_of(e, i);
     double N = steps_per_contact(c, law, c->deepest, step);
-    if (N > 0.0)
+    int known = trust_of(e, i) > TRUSTED || cc_is_quiet(&c->partner) || cc_is_steady(&c->partner);
+    if (N > 0.0 && known)
         cc_warn_of_hold(host, &e->warned.hold, "contact", i + 1, "contact", "rebound", "fast", N,
                         cc_hold_growth(c->partner.lag, N), step);
 }

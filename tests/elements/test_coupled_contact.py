@@ -827,6 +827,28 @@ def test_hold_tells_once_what_it_makes_of_the_rebound(ball: Fmu, floor: Fmu, mas
     assert not said(fine.contact, "rebound")
 
 
+@pytest.mark.parametrize(("k", "d"), [(5e3, 3.0), (2e4, 150.0)])
+@pytest.mark.parametrize("H", [4.41e-4, 1e-3, 1.04e-3, 1.13e-3])
+@BOTH
+def test_hold_tells_what_it_makes_of_the_rebound_beside_a_spring(
+    floor: Fmu, master: str, H: float, k: float, d: float
+) -> None:
+    """1 kg on a spring, under its weight: the line waits until the order of the calls and the mass are known."""
+    contact = Running(floor, {"coupling.mode": HOLD, "C_r": 1, "K_fr": 0, "C_F": 1e5})
+    z, v, f = 1e-3, -0.5, 0.0
+    for _ in range(round(0.08 / H)):
+        contact.set({"point.r": (0.0, 0.0, z), "point.v": (0.0, 0.0, v)})
+        contact.step(H)
+        now = float(contact.vector("point.f")[2])
+        acts, f = f if master == JACOBI else now, now
+        for _ in range(16):
+            a = acts - 9.81 - k * (z + 5e-4 + H / 32 * v) - d * v
+            z, v = z + H / 16 * v + 0.5 * (H / 16) ** 2 * a, v + H / 16 * a
+    (told,) = said(contact, "the held force makes each rebound")
+    growth, N = float(told.split("rebound ")[1].split()[0]), math.pi / math.sqrt(1e5) / H
+    assert growth == pytest.approx(math.exp((3 if master == JACOBI else 1) * math.pi**2 / (4 * N)), rel=0.25)
+
+
 def test_hold_gives_the_force_of_a_contact_without_the_group(ball: Fmu, floor: Fmu, tmp_path: Path) -> None:
     plain = build(tmp_path, "Plain", FLOOR.replace("coupling = true", "coupling = false"))
     assert impact(ball, floor, JACOBI, 16, coupling__mode=HOLD)[1] == impact(ball, plain, JACOBI, 16)[1]

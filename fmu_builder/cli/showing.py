@@ -10,9 +10,8 @@ from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of, 
 from fmu_builder.cli.printing import line
 from fmu_builder.cosim.master import load_scenario, system_of
 from fmu_builder.cosim.system_graph import graph_of
-from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import write_whole
-from fmu_builder.pages.live import page_text
+from fmu_builder.pages.live import checked_page_text
 from fmu_builder.report.system_figure import check_suffix, write_system
 
 
@@ -39,10 +38,8 @@ def show_live(scenario: str, output: Path | None, as_json: bool) -> None:
     """Write the page, print its place, and open it in the browser."""
     path = find_scenario(scenario)
     output = output if output is not None else Path(f"{path.stem}_live.html")
-    if output.suffix != ".html":
-        raise InputError(Problem("-o", f"{output} is no .html file, which a page is"))
     check_outputs(("-o", output), ("", path))
-    text = page_text(load_scenario(path))
+    text = checked_page_text(path, output, "-o")
     make_folder_of(output)
     write_whole(output, text)
     if as_json:

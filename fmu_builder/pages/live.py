@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 from fmu_builder.cosim.master import load_scenario
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import templates
-from fmu_builder.files import path_given, write_whole
+from fmu_builder.files import path_given, real_place, recorded_reads, write_whole
 from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
@@ -31,12 +32,26 @@ def live(scenario: Document | Path | str, page: Path | str = "live.html") -> Pat
     """Write a page on which a scenario, recipe, FMU or SSP archive runs; returns its path.
 
     scenario   a document, the path of a scenario, recipe, .fmu or .ssp, or the name of a recipe
-    Raises InputError for what is wrong or cannot run in a page, ToolError without the compiler."""
+    Raises InputError for what is wrong or cannot run in a page, and for a page that is no .html file or would replace
+    one that is read; ToolError without the compiler."""
     target = path_given(page, "page")
     with as_file(scenario) as source:
-        text = page_text(load_scenario(source))
+        text = checked_page_text(source, target, "live() page")
     write_whole(target, text)
     return target
+
+
+def checked_page_text(source: Path, page: Path, where: str) -> str:
+    """The page of the file, as HTML, to be written as `page`.
+
+    where   of the page, in messages.   Raises InputError for what `live` says is wrong with its name too."""
+    if page.suffix != ".html":
+        raise InputError(Problem(where, f"'{page}' is no .html file, which a page is; end it with .html"))
+    with recorded_reads() as files:
+        scenario = load_scenario(source)
+    if real_place(page) in map(real_place, (source, *files)):
+        raise InputError(Problem(where, f"'{page}' is read by this page; choose another name"))
+    return page_text(scenario)
 
 
 def page_text(scenario: CheckedScenario, model: Model | None = None) -> str:

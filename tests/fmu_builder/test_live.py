@@ -100,6 +100,21 @@ def test_an_fmu_of_another_tool_is_refused_and_no_page_is_left(tmp_path: Path) -
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.parametrize(
+    ("page", "rule"), [("drop.toml", "is no .html file"), ("link.html", "is read by this page; choose another name")]
+)
+def test_a_page_replaces_no_file_that_is_read(tmp_path: Path, page: str, rule: str) -> None:
+    """By its own name, or through a link."""
+    scenario, target = tmp_path / "drop.toml", tmp_path / page
+    scenario.write_text('[experiment]\nstop = "1 s"\nstep = "1 ms"\n\n[slaves]\nball = "PointMass"\n', encoding="utf-8")
+    if not target.exists():
+        target.symlink_to(scenario)
+    before = scenario.read_bytes()
+    with pytest.raises(InputError, match="live\\(\\) page: .*" + rule):
+        live(scenario, target)
+    assert scenario.read_bytes() == before
+
+
 @pytest.mark.slow
 def test_an_fmu_for_all_platforms_holds_its_live_page_and_is_built_again_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -222,7 +222,7 @@ class Master:
         with collected(problems):
             self.masses = stated_masses(scenario, self.descriptions)
         with collected(problems):
-            self.signals = drive_signals(scenario, self.descriptions)
+            self.signals = drive_signals(scenario, self.descriptions, self.starts)
         driven = [f"{slave}.{name}" for slave, name in (s.node for s in self.signals)]
         missing = set(scenario.slaves) - set(self.descriptions)
         connections = [pair for pair in scenario.connections if not {end.partition(".")[0] for end in pair} & missing]

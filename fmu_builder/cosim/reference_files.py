@@ -156,9 +156,9 @@ def _experiment(path: Path, description: SlaveDescription) -> Experiment:
         raise InputError(Problem(where, what))
     (slave,) = scenario.slaves
     descriptions = {slave: description}
-    starts = start_values(scenario, descriptions)[slave]
-    signals = drive_signals(scenario, descriptions)
-    return Experiment(path.stem, scenario, starts, signals, _reference(scenario, slave, description))
+    starts = start_values(scenario, descriptions)
+    signals = drive_signals(scenario, descriptions, starts)
+    return Experiment(path.stem, scenario, starts[slave], signals, _reference(scenario, slave, description))
 
 
 def _reference(scenario: CheckedScenario, slave: str, description: SlaveDescription) -> Trace:

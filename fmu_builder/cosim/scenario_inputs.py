@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.driven_orientation import turning
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, shown_value
@@ -211,9 +212,15 @@ class TableSignal:
 Signal = LawSignal | TableSignal
 
 
-def drive_signals(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription]) -> list[Signal]:
-    """All driven inputs of the given slaves; a driven position drives its velocity with the exact slope, unless that is
-    driven itself.  Raises InputError with every problem found."""
+def drive_signals(
+    scenario: CheckedScenario,
+    slaves: Mapping[str, SlaveDescription],
+    starts: Mapping[str, Mapping[str, Start]],
+) -> list[Signal]:
+    """All driven inputs of the given slaves; a driven position or orientation drives its velocity with the exact slope,
+    unless that is driven itself.
+
+    starts   SI start values by slave and variable.   Raises InputError with every problem found."""
     problems: list[Problem] = []
     signals: dict[Node, Signal] = {}
     for name, drive in scenario.drive.items():
@@ -239,7 +246,47 @@ def drive_signals(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescripti
         rate = rate_in(slaves[slave], rest)
         if rate and (slave, rate) not in signals:
             signals[slave, rate] = signal.slope((slave, rate), slaves[slave].variables[rate])
+    for slave, description in slaves.items():
+        for port in description.ports.values():
+            with collected(problems):
+                for signal in _turning_signals(scenario, description, slave, port, signals, starts.get(slave, {})):
+                    signals[signal.node] = signal
+    if problems:
+        raise InputError(problems)
     return list(signals.values())
+
+
+def _turning_signals(
+    scenario: CheckedScenario,
+    description: SlaveDescription,
+    slave: str,
+    port: PortUse,
+    signals: Mapping[Node, Signal],
+    starts: Mapping[str, Start],
+) -> list[LawSignal]:
+    """The angular velocity of a port whose orientation is driven, as far as nothing else sets it.   Raises InputError
+    for an orientation that is given by points, from which none follows."""
+    names, rates = port.motion.get("q", ()), port.motion.get("w", ())
+    moving = [name for name in names if (slave, name) in signals and not signals[slave, name].is_constant]
+    joined = {end for pair in scenario.connections for end in pair}
+    free = [name for name in rates if (slave, name) not in signals and f"{slave}.{name}" not in joined]
+    if not moving or not free:
+        return []
+    components: list[LawFunction | float] = []
+    for name in names:
+        signal, variable = signals.get((slave, name)), description.variables[name]
+        if isinstance(signal, TableSignal) and not signal.is_constant:
+            what = "points of an orientation give no angular velocity; give laws of #t, or drive it too: "
+            what += ", ".join(f"{slave}.{one}" for one in free)
+            raise InputError(Problem(f"{scenario.path}: [drive] {slave}.{name}", what))
+        start = starts.get(name, variable.start or 0.0)
+        components.append(signal.law if isinstance(signal, LawSignal) else signal.value[0] if signal else float(start))
+    where = f"{scenario.path}: [drive] {slave}.{moving[0]}"
+    laws = dict(zip(rates, turning(components, where), strict=True))
+    for name in free:
+        _check_finite(laws[name], f"the angular velocity {slave}.{name} that follows", scenario, where, by=None)
+    begin, step = scenario.seconds("start"), scenario.seconds("step")
+    return [LawSignal((slave, name), description.variables[name], laws[name], begin, step) for name in free]
 
 
 def drives_outside(scenario: CheckedScenario, signals: Iterable[Signal]) -> Iterator[str]:
@@ -260,7 +307,7 @@ def rate_in(slave: SlaveDescription, name: str) -> str | None:
 
 
 def _rate_of(port: PortUse, name: str) -> str | None:
-    """The velocity of a port that belongs to the position or angle `name`; a quaternion has none by components."""
+    """The velocity of a port that belongs to the position or angle `name`; a component of a quaternion has none."""
     for role in PORT_KINDS[port.kind].motion:
         names, rates = port.motion.get(role.name, ()), port.motion.get(role.rate or "", ())
         if name in names and len(names) == len(rates):
@@ -275,14 +322,17 @@ def _signal(scenario: CheckedScenario, drive: Drive, node: Node, variable: Slave
         what = f"{drive.law!r}: only Reals follow a law, {variable.name} is of type {variable.type}: give a table"
         raise InputError(Problem(where, what))
     law = read_value(drive.law, where, {"t": parse_unit("s")}, unit_of(variable))
-    start = scenario.seconds("start")
-    times = np.linspace(start, scenario.seconds("stop"), _LOOKED_AT)
-    found = evaluate(law, Laws(), {"t": times}, by="t")
+    _check_finite(law, f"{drive.law!r} or its slope", scenario, where)
+    return LawSignal(node, variable, law, scenario.seconds("start"), scenario.seconds("step"))
+
+
+def _check_finite(law: LawFunction, what: str, scenario: CheckedScenario, where: str, by: str | None = "t") -> None:
+    """Raises InputError where the law has no value in the run, or, by the time, no slope.   what: names them"""
+    times = np.linspace(scenario.seconds("start"), scenario.seconds("stop"), _LOOKED_AT)
+    found = evaluate(law, Laws(), {"t": times}, by=by)
     bad = ~np.isfinite(found.value) | ~np.isfinite(found.slope)
     if np.any(bad):
-        what = f"{drive.law!r} or its slope has no finite value at t = {times[bad][0]:g} s"
-        raise InputError(Problem(where, what))
-    return LawSignal(node, variable, law, start, scenario.seconds("step"))
+        raise InputError(Problem(where, f"{what} has no finite value at t = {times[bad][0]:g} s"))
 
 
 _LOOKED_AT = 1001  # times of a run at which a law must have a value

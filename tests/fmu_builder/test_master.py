@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 from fmpy.fmi2 import FMU2Slave
 from foreign import BODY, GAIN, foreign_fmu, model_description, without_units
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from fmu_builder.cosim import slave as slave_module
-from fmu_builder.cosim.master import load_scenario, run
+from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.cosim.result import Result
 from fmu_builder.cosim.scenario_inputs import LawSignal
 from fmu_builder.cosim.trace import Trace
@@ -521,6 +523,57 @@ def test_a_driven_law_drives_the_velocity_with_its_exact_derivative(tmp_path: Pa
     slope = np.where(t < 0.45, -0.002 * 2 * np.pi * np.sin(4 * np.pi * t), -0.001)
     np.testing.assert_allclose(trace["floor.distance"][1:], expected, rtol=1e-13, atol=1e-18)
     np.testing.assert_allclose(trace["floor.depth_rate"][1:], -slope, rtol=1e-12, atol=1e-17)
+
+
+TURNING = """
+connections = [["body.p", "floor.point"]]
+[experiment]
+stop = "1 s"
+step = "1 ms"
+[slaves]
+body = {{ recipe = "PointMass", start = {{ r0 = ["0.1 m", 0, "-0.1 mm"] }} }}
+floor = {{ recipe = "PointSurface", start = {{ K_fr = 0.5, "surface.q[2]" = 0.25 }} }}
+[drive]
+{drive}
+"""
+
+
+def test_a_driven_orientation_drives_the_angular_velocity_of_any_length_of_the_quaternion(tmp_path: Path) -> None:
+    """Points that turn with the frame move as differences of their positions say; q[2] is a start value."""
+    path = tmp_path / "turning.toml"
+    laws = ("1.2*cos(0.7*#t/1[s])", "0.3 + (#t/1[s])^2", "sin(0.5*#t/1[s])")
+    drive = "\n".join(f'"floor.surface.q[{i}]" = "{law}"' for i, law in zip((1, 3, 4), laws, strict=True))
+    path.write_text(TURNING.format(drive=drive), encoding="utf-8")
+    signals = {one.node[1]: one for one in system_of(load_scenario(path)).signals}
+
+    def rotation(t: float) -> NDArray[np.float64]:
+        q = np.array(
+            [signals["surface.q[1]"].at(t), 0.25, signals["surface.q[3]"].at(t), signals["surface.q[4]"].at(t)]
+        )
+        return Rotation.from_quat(q, scalar_first=True).as_matrix()
+
+    for t in (0.0, 0.4, 0.9):
+        slope = (rotation(t + 1e-5) - rotation(t - 1e-5)) / 2e-5
+        w = [signals[f"surface.w[{i}]"].at(t) for i in (1, 2, 3)]
+        for point in np.eye(3):
+            np.testing.assert_allclose(np.cross(w, rotation(t) @ point), slope @ point, atol=1e-9)
+
+
+def test_friction_carries_a_mass_along_on_a_driven_turntable(tmp_path: Path) -> None:
+    drive = '"floor.surface.q[1]" = "cos(0.5*#t/1[s])"\n"floor.surface.q[4]" = "sin(0.5*#t/1[s])"'
+    trace = run_text(tmp_path, TURNING.format(drive=drive).replace(', "surface.q[2]" = 0.25', "")).trace
+    assert np.max(trace["body.p.v[2]"]) == pytest.approx(0.1, rel=0.02)  # 1 rad/s at 0.1 m
+
+
+def test_an_orientation_by_points_needs_its_angular_velocity_driven_too(tmp_path: Path) -> None:
+    points = '"floor.surface.q[4]" = { time = [0, 1], value = [0, 1] }\n'
+    wanted = (
+        r"q\[4\]: points of an orientation give no angular velocity; .* drive it too: floor.surface.w\[1\], .*w\[2\]"
+    )
+    with pytest.raises(InputError, match=wanted):
+        run_text(tmp_path, TURNING.format(drive=points + '"floor.surface.w[3]" = 1'))
+    both = points + "".join(f'"floor.surface.w[{i}]" = 0\n' for i in (1, 2, 3))
+    assert len(run_text(tmp_path, TURNING.format(drive=both)).trace.time) == 1001
 
 
 def test_times_of_a_law_off_the_grid_of_steps_are_served_too() -> None:

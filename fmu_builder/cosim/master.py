@@ -50,9 +50,11 @@ from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.file_kinds import is_recipe
 from fmu_builder.model.scenario import (
+    TIMES,
     CheckedScenario,
     Experiment,
     SlaveEntry,
+    check_times,
     parse_scenario,
 )
 from fmu_builder.model.start_values import law_problems
@@ -102,12 +104,15 @@ def run(
 def changed_master(source: CheckedScenario | Path, where: str, **changes: Any) -> Master:
     """The checked run of a scenario with changes as of `changed_scenario`.   Raises InputError with the problems of
     both."""
-    given = [key for key in ("step", "stop") if changes.get(key) is not None]
+    given = [key for key in ("step", "stop", "output_step") if changes.get(key) is not None]
     read, problems = (source, []) if isinstance(source, CheckedScenario) else _parsed(source, given)
-    if any("[experiment]" in str(problem) for problem in problems):  # these times may not be those of the file
+    is_timed = not any("[experiment]" in str(problem) for problem in problems)
+    if not is_timed:  # these times may not be those of the file
         changes |= {"step": None, "stop": None, "output_step": None}
     chosen, wrong = changed_scenario(read, where, **changes)
     problems += wrong
+    if is_timed and wrong and check_times("", *(chosen.seconds(key) for key in TIMES)):  # no run has these
+        raise InputError(problems)
     named = {"record": changes.get("record"), "power": changes.get("power")}
     start = changes.get("start")
     with named_as_given(read, where, **named, start=start):
@@ -137,7 +142,7 @@ def _parsed(path: Path, given: Collection[str]) -> tuple[CheckedScenario, list[P
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
         if not is_recipe(path):
-            return parse_scenario(path)
+            return parse_scenario(path, given)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
     start, stop, step = default_times(description, path, given)
     alone = CheckedScenario(

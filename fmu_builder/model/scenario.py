@@ -20,7 +20,7 @@ Many slaves by one entry, `mass = { recipe = "SliderMass", count = 100 }`: fmu_b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -269,7 +269,7 @@ class CheckedScenario(TableModel):
         return _seconds(self.path, self.experiment, key)
 
 
-_TIMES: tuple[Literal["start", "stop", "step", "output_step"], ...] = ("start", "stop", "step", "output_step")
+TIMES: tuple[Literal["start", "stop", "step", "output_step"], ...] = ("start", "stop", "step", "output_step")
 
 
 def _seconds(path: Path, experiment: Experiment, key: Literal["start", "stop", "step", "output_step"]) -> float:
@@ -289,9 +289,12 @@ def read_scenario(path: Path) -> CheckedScenario:
     return scenario
 
 
-def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
+def parse_scenario(path: Path, given: Collection[str] = ()) -> tuple[CheckedScenario, list[Problem]]:
     """The scenario without the keys, connections, drives and references that are wrong, and what is wrong: its slaves
-    can be checked all the same.  Raises InputError where slaves or connections cannot be understood."""
+    can be checked all the same.
+
+    given   times that the caller replaces, and checks with the others
+    Raises InputError where slaves or connections cannot be understood."""
     tables = read_toml(path)
     if "slaves" not in tables:
         refuse_other_documents(path, tables, "scenario")
@@ -307,9 +310,9 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
             tables["reference"] = {**reference, "signals": signals}
     if isinstance(drive := tables.get("drive"), dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
-    wrong_times = time_problems(path, tables.get("experiment"))
+    wrong_times = time_problems(path, tables.get("experiment"), given)
     problems += wrong_times
-    is_timed = not wrong_times
+    is_timed = not time_problems(path, tables.get("experiment"))
     try:
         scenario = CheckedScenario.model_validate({"path": path, **tables})
     except ValidationError as error:
@@ -397,20 +400,21 @@ def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> obj
     return value
 
 
-def time_problems(path: Path, table: object) -> list[Problem]:
+def time_problems(path: Path, table: object, given: Collection[str] = ()) -> list[Problem]:
     """What is wrong with the times of a table [experiment] that are numbers or texts; others are reported with the
-    rest."""
+    rest.   given: those that need not fit the others, as they are replaced"""
     if not isinstance(table, dict):
         return []
     problems: list[Problem] = []
     times: dict[str, float | None] = {"start": 0.0}
-    for key in _TIMES:
+    for key in TIMES:
         value = table.get(key)
         if key in table:
             times[key] = None
         if is_quantity(value):
             with collected(problems):
-                times[key] = parse_quantity(value, parse_unit("s"), f"{path}: [experiment] {key}")
+                time = parse_quantity(value, parse_unit("s"), f"{path}: [experiment] {key}")
+                times[key] = None if key in given else time
     step = times.get("step")
     found = check_times(
         f"{path}: [experiment]", times["start"], times.get("stop"), step, times.get("output_step", step)

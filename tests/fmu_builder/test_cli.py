@@ -227,6 +227,27 @@ def test_run_with_json_prints_json_only(drop: Command, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--stop", "9 ms"], None),
+        (["--step", "5 ms"], None),
+        (["--stop", "8 ms"], "--stop: 0.008 s is not a whole number of steps of 0.003 s"),
+        (["--stop", "8 mm"], "--stop = '8 mm' has the dimension m but s is needed"),
+        ([], "[experiment] stop: 0.01 s is not a whole number of steps of 0.003 s"),
+    ],
+)
+def test_times_replace_those_that_do_not_fit_together(
+    command: Command, tmp_path: Path, arguments: list[str], said: str | None
+) -> None:
+    text = '[experiment]\nstop = "10 ms"\nstep = "3 ms"\n[slaves]\nbody = "PointMass"\n'
+    (tmp_path / "apart.toml").write_text(text, encoding="utf-8")
+    if said is None:
+        assert command("run", "apart.toml", *arguments).code == 0
+    else:
+        assert said in refused(command, tmp_path, 2, "run", "apart.toml", *arguments)
+
+
 def test_step_stop_and_algorithm_replace_those_of_the_scenario(drop: Command, tmp_path: Path) -> None:
     said = drop("run", "drop.toml", "--step", "0.5 ms", "--stop", "10 ms", "--algorithm", "jacobi")
     assert said.code == 0

@@ -53,6 +53,10 @@ def _column(value: object) -> object:
     return value
 
 
+_COLUMN_SCHEMA = {"anyOf": [{"type": "string"}, ColumnEntry.model_json_schema()]}
+Column = Annotated[ColumnEntry, BeforeValidator(_column), WithJsonSchema(_COLUMN_SCHEMA)]
+
+
 class OffsetEntry(TableModel):
     """A time offset that is fitted, s or texts with a unit."""
 
@@ -81,7 +85,7 @@ class MeasurementMap(TableModel):
     time_offset: TimeOffset = Field(
         default=FIXED, description="time of the run = time of the file + offset; a table { start, min, max } is fitted"
     )
-    columns: dict[str, Annotated[ColumnEntry, BeforeValidator(_column)]] = Field(
+    columns: dict[str, Column] = Field(
         min_length=1, description="by its header, with or without the unit there: the signal that a column measures"
     )
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
 from fmu_builder.errors import InputError, Problem, none_of, shown_value
 from fmu_builder.model.documents import AsModel, Assembly, Document, Recipe, Scenario
@@ -46,10 +46,13 @@ def _names(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+_NAMES_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+
+
 class Factor(TableModel):
     """What differs between the runs: start values of slaves, a key of the experiment, or a key of a recipe."""
 
-    start: Annotated[list[str], BeforeValidator(_names)] | None = Field(
+    start: Annotated[list[str], BeforeValidator(_names), WithJsonSchema(_NAMES_SCHEMA)] | None = Field(
         default=None,
         min_length=1,
         description="the variables, `slave.variable`, that take the value; without it the name of the factor is one, "

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tomllib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,10 @@ from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
-from fmu_builder.export.schema import element_schema, recipe_schema
+from fmu_builder.export.schema import document_schema, element_schema, recipe_schema
+from fmu_builder.fitting.tables import Fit
 from fmu_builder.paths import catalogue, shipped, shipped_elements
+from fmu_builder.studies.format import Study
 
 
 @cache
@@ -107,6 +111,75 @@ def test_an_element_given_by_its_folder_may_be_named_in_recipes(tmp_path: Path) 
     for name in ("own_inertia", "elements/own_inertia"):
         checks.validate({"element": name})
     assert not checks.is_valid({"element": "inertia"})
+
+
+# ---- of other files --------------------------------------------------------------------------------------------------
+
+
+@cache
+def document_validator(kind: str) -> Draft202012Validator:
+    schema = document_schema({"study": Study, "fit": Fit}.get(kind, kind))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def kind_of(given: dict[str, Any]) -> str | None:
+    """None of a text that is a part of a file."""
+    if "factors" in given and "system" in given:
+        return "study"
+    if "measurement" in given and "parameters" in given:
+        return "fit"
+    if "slaves" in given and "experiment" in given:
+        return "case" if "reference" in given else "scenario"
+    return "assembly" if "parts" in given else "recipe" if "element" in given else None
+
+
+def documents() -> dict[str, dict[str, Any]]:
+    """Shipped files, and the blocks of the guide and of each README, by their places."""
+    root = Path(__file__).parents[2]
+    pages = [root / "README.md", *root.glob("fmu_builder/guide/*.md"), *root.glob("elements/*/README.md")]
+    files = [*root.glob("fmus/**/*.toml"), *root.glob("elements/*/cases/*.toml")]
+    texts = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in (*pages, *files)}
+    blocks = {f"{place} {match.start()}": match[1] for place, text in texts.items() for match in _BLOCK.finditer(text)}
+    blocks |= {place: text for place, text in texts.items() if place.endswith(".toml")}
+    found = {}
+    for place, text in blocks.items():
+        with suppress(tomllib.TOMLDecodeError):  # of a block that shows one key on several lines
+            found[place] = tomllib.loads(text)
+    return found
+
+
+_BLOCK = re.compile(r"```toml[^\n]*\n(.*?)```", re.DOTALL)
+
+
+def test_every_file_and_every_block_of_the_guide_fits_the_schema_of_its_kind() -> None:
+    seen = set()
+    for place, given in documents().items():
+        kind = kind_of(given)
+        if kind is None:
+            continue
+        seen.add(kind)
+        checks: list[Any] = [document_validator(kind)]
+        if given.get("element") in {folder.name for folder in shipped_elements()}:
+            checks.append(validator(given["element"]))
+        assert [f"{place}: {fault.message}" for check in checks for fault in check.iter_errors(given)] == []
+    assert seen == {"recipe", "assembly", "scenario", "case", "study", "fit"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "fits"),
+    [
+        ("study", {"factors": {"h": {"start": ["a.m", "b.m"], "values": [1]}}}, True),
+        ("study", {"factors": {"h": {"start": [], "values": [1]}}}, False),
+        ("fit", {"measurement": [{"file": "a.csv", "columns": {"z": {"signal": "a.z", "scale": -1}}}]}, True),
+        ("fit", {"measurement": [{"file": "a.csv", "columns": {"z": {"scale": -1}}}]}, False),
+        ("fit", {"measurement": [{"file": "a.csv", "columns": {"z": 1}}]}, False),
+    ],
+)
+def test_short_and_long_forms_fit_and_others_are_marked(kind: str, change: dict[str, Any], fits: bool) -> None:
+    study = {"system": "a.toml", "factors": {"a.m": [1]}, "responses": {"z": {"signal": "a.z"}}}
+    given = {"study": study, "fit": {"scenario": "a.toml", "parameters": {"m": {"start": 1, "min": 0, "max": 2}}}}[kind]
+    assert document_validator(kind).is_valid(given | change) == fits
 
 
 # ---- of element.toml ------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, check_page, find_scenario, make_folder_of
 from fmu_builder.cli.printing import INTERRUPTED, err, line, out, print_notes, print_progress, progress_lines
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.page import write_page
 from fmu_builder.studies.run import Progress as Done
@@ -36,23 +36,23 @@ def run_study(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Run a study, write its table, and print where it is and what to know of it."""
+    """Run a study, write its table, and print where it is and what to know of it.
+
+    Exits with 3 if a run of the table, also one of before, has another status than ok."""
     check_outputs(("-o", output), ("", source))
     with _shown_progress() as progress:
         try:
-            result, exit_code = (
-                study(
-                    source,
-                    output,
-                    workers=workers,
-                    scheduler=scheduler,
-                    again=again,
-                    yes=yes,
-                    progress=progress,
-                    started=print_progress,
-                ),
-                0,
+            result = study(
+                source,
+                output,
+                workers=workers,
+                scheduler=scheduler,
+                again=again,
+                yes=yes,
+                progress=progress,
+                started=print_progress,
             )
+            exit_code = SlaveError.exit_code if result.failed else 0
         except StudyInterrupted as error:  # what is there is kept
             result, exit_code = error.result, INTERRUPTED
     print_notes(result.notes)
@@ -64,7 +64,7 @@ def run_study(
         before = f", {result.repeated} of them before" if result.repeated else ""
         failed = f", {result.failed} failed" if result.failed else ""
         line(f"{result.path}  ({result.runs} of {result.total} runs{before}{failed}; {rate})")
-        if exit_code:
+        if exit_code == INTERRUPTED:
             line("the same command goes on from there")
     if exit_code:
         sys.exit(exit_code)

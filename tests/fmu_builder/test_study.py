@@ -229,6 +229,20 @@ def test_a_run_that_a_slave_refuses_is_a_row_with_its_reason(here: Callable[[str
     assert "restitution" in rows[2]["message"] and rows[2]["top"] is None
 
 
+@pytest.mark.parametrize(("values", "code"), [("[0.5]", 0), ("[0.5, -1]", 3), ("[-1]", 3)])
+def test_the_command_tells_whether_all_runs_are_ok(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: str, code: int
+) -> None:
+    """The second time too, where no run is left; the table is there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(running, "ProcessPool", Inline)
+    text = BOUNCE.replace("low = 0.4, high = 0.8, count = 3", f"values = {values}")
+    Path("bounce.toml").write_text(text, encoding="utf-8")
+    for _ in range(2):
+        assert CliRunner().invoke(app, ["study", "run", "bounce.toml"]).exit_code == code
+        assert Path("bounce.parquet").is_file()
+
+
 @pytest.mark.parametrize(("variable", "value"), [("floor.C_F", "-1 N/m"), ("body.m", "0 kg")])
 def test_the_reason_of_a_refused_value_names_its_factor(
     here: Callable[[str], StudyResult], tmp_path: Path, variable: str, value: str

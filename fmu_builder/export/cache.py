@@ -48,9 +48,10 @@ _LOCK = "lock"  # held for the moment of an entry's use, and while one is taken 
 
 @functools.cache
 def cache_folder() -> Path:
-    """A writable folder with the marker: FMU_BUILDER_CACHE, the user's, or a temporary one; or its sub-folder
-    fmu-builder."""
-    named = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
+    """A writable folder with the marker: FMU_BUILDER_CACHE, or without it the user's or a temporary one; or its
+    sub-folder fmu-builder.   Raises InputError for an FMU_BUILDER_CACHE that cannot be used, ToolError without any."""
+    if given := os.environ.get("FMU_BUILDER_CACHE"):
+        return _named_folder(Path(given))
     places = []
     user_caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     if user_caches:
@@ -60,12 +61,24 @@ def cache_folder() -> Path:
             places.append(Path.home() / ".cache" / "fmu-builder")
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     shared = Path(tempfile.gettempdir()) / f"fmu-builder-{user}"
-    named, places = ([folder for one in some for folder in (one, one / "fmu-builder")] for some in (named, places))
-    for folder in (*named, *places, shared):
-        if _usable(folder, default=folder not in named, shared=folder is shared):
+    places = [folder for one in places for folder in (one, one / "fmu-builder")]
+    for folder in (*places, shared):
+        if not _obstacle(folder, default=True, shared=folder is shared):
             return folder.absolute()  # compilers run in other folders
-    tried = ", ".join(map(str, (*named, *places, shared)))
+    tried = ", ".join(map(str, (*places, shared)))
     raise ToolError(f"no writable cache folder: tried {tried}; set FMU_BUILDER_CACHE to one")
+
+
+def _named_folder(given: Path) -> Path:
+    """The folder, or its sub-folder where it holds files of other programs.   Raises InputError."""
+    for folder in (given, given / "fmu-builder"):
+        what = _obstacle(folder, default=False, shared=False)
+        if not what:
+            return folder.absolute()  # compilers run in other folders
+        if what != _OTHERS:
+            break
+    repair = "name a folder that can be written to, or remove the variable"
+    raise InputError(Problem("FMU_BUILDER_CACHE", f"'{given}' cannot be the cache folder: {folder} {what}; {repair}"))
 
 
 def limit() -> float:
@@ -77,17 +90,24 @@ def limit() -> float:
     raise InputError(Problem("FMU_BUILDER_CACHE_MB", f"'{text}' must be a number of MB, such as {LIMIT:g}"))
 
 
-def _usable(folder: Path, default: bool, shared: bool) -> bool:
-    """Whether the folder can be written to and holds no files of other programs; then it exists, with the marker."""
+_OTHERS = "holds files of other programs"
+
+
+def _obstacle(folder: Path, default: bool, shared: bool) -> str:
+    """Why the folder cannot be used; "" if it can be written to, and then it exists, with the marker."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if (shared and not _is_own(folder)) or not _is_ours(folder, default):
-            return False
+        if shared and not _is_own(folder):
+            return "is of another user"
+        if not _is_ours(folder, default):
+            return _OTHERS
         (folder / _MARKER).touch()
         with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+            return ""
+    except FileExistsError:
+        return "is a file"
+    except OSError as error:
+        return f"cannot be made or written to: {error.strerror or error}"
 
 
 def _is_ours(folder: Path, default: bool) -> bool:

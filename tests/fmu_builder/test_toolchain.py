@@ -25,6 +25,7 @@ from typing import TypeVar
 import pytest
 from fmpy import read_model_description
 
+from fmu_builder.doctor import FAULT, examine
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.binaries import check_library, merge_universal, read_library
@@ -302,14 +303,36 @@ def test_a_temporary_cache_of_another_user_is_not_used(bare: Path, monkeypatch: 
 
 
 def test_a_build_without_any_writable_folder_says_what_was_tried(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("home", "own", "temporary"):
+    for name in ("home", "temporary"):
         (bare / name).touch()
-    monkeypatch.setenv("FMU_BUILDER_CACHE", str(bare / "own"))
     monkeypatch.setattr(toolchain.tempfile, "gettempdir", lambda: str(bare / "temporary"))
     with pytest.raises(ToolError) as error:
         cache_folder()
-    for place in ("own", "home/.cache/fmu-builder", f"temporary/fmu-builder-{os.getuid()}"):
+    for place in ("home/.cache/fmu-builder", f"temporary/fmu-builder-{os.getuid()}"):
         assert str(bare / place) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("own", "reason"),
+    [
+        ("file", "is a file"),
+        ("file/below", "cannot be made or written to: Not a directory"),
+        ("shared", "fmu-builder is a file"),
+    ],
+)
+def test_a_cache_folder_of_the_environment_that_cannot_be_used_is_refused(
+    bare: Path, monkeypatch: pytest.MonkeyPatch, own: str, reason: str
+) -> None:
+    """And reported by doctor; a folder of others holds a sub-folder."""
+    (bare / "file").touch()
+    (bare / "shared").mkdir()
+    (bare / "shared" / "fmu-builder").touch()
+    monkeypatch.setenv("FMU_BUILDER_CACHE", str(bare / own))
+    with pytest.raises(InputError) as error:
+        cache_folder()
+    assert str(error.value).startswith(f"FMU_BUILDER_CACHE: '{bare / own}' cannot be the cache folder: {bare / own}")
+    assert reason in str(error.value)
+    assert examine()["cache folder"] == f"{FAULT}{error.value}"
 
 
 # --- the compiler's own cache -----------------------------------------------------------------------------------------

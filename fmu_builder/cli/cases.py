@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, check_page, make_folder_of, named_files, show_page
-from fmu_builder.cli.printing import line, out, progress
+from fmu_builder.cli.printing import line, out, print_notes, progress
 from fmu_builder.cosim.comparison import comparison_to_json
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of, validate
 from fmu_builder.errors import InputError, Problem, raise_all
@@ -143,5 +143,6 @@ def _print_cases(results: Sequence[CaseResult]) -> None:
             why += [result.comparison.span.note, *(f"{e.name}: {e.note}" for e in result.comparison.events if e.note)]
         for text in filter(None, why):
             out.print(f"{result.name}: {text}", style="red", markup=False, highlight=False)
+    print_notes(f"{result.name}: {result.uncompared}" for result in results if result.uncompared)
     good = sum(r.passed for r in results)
     line(f"\n{good} of {len(results)} cases passed")

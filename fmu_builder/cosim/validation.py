@@ -57,7 +57,8 @@ class Order:
 @dataclass(frozen=True)
 class CaseResult:
     """The result of one case.  `error` ended it; `laws` are those of its recipes; `system` its slaves, where there are
-    several; `energies` those of its connections, with `power = true`."""
+    several; `energies` those of its connections, with `power = true`; `uncompared` that of the notes on columns of
+    the reference."""
 
     name: str
     description: str
@@ -72,6 +73,7 @@ class CaseResult:
     laws: tuple[LawSection, ...] = ()
     system: SystemGraph | None = None
     energies: tuple[ConnectionEnergy, ...] = ()
+    uncompared: str = ""
 
     @property
     def failure(self) -> str | None:
@@ -223,6 +225,7 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
     chosen = _only(reference, signals)
     comparison = compare(done.trace, chosen, signals, Tolerance(), events)
     order = _order(scenario, scenario.convergence, reference) if scenario.convergence else None
+    uncompared = _uncompared(scenario, scenario.reference, reference)
     return CaseResult(
         name=name,
         description=scenario.description,
@@ -231,11 +234,12 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
         order=order,
         trace=done.trace,
         reference=reference,
-        notes=done.notes,
+        notes=(*done.notes, *filter(None, [uncompared])),
         seconds=time.perf_counter() - begin,
         laws=_laws(scenario),
         system=graph_of(system_of(scenario)) if len(scenario.slaves) > 1 else None,
         energies=done.energies,
+        uncompared=uncompared,
     )
 
 
@@ -305,6 +309,14 @@ def _only(reference: Trace, signals: dict[str, Tolerance]) -> Trace:
     names = tuple(reference.names[i] for i in keep)
     units = {n: u for n, u in reference.units.items() if n in names}
     return Trace(reference.time, names, reference.values[:, keep], units, reference.events, reference.provenance)
+
+
+def _uncompared(scenario: CheckedScenario, declared: Reference, reference: Trace) -> str:
+    """A note on columns of the reference that nothing of the case looks at, or nothing."""
+    used = {*declared.signals, scenario.convergence.quantity if scenario.convergence is not None else ""}
+    left = [name for name in reference.names if name not in used]
+    what = "give them tolerances in [reference] signals, or remove them from the file"
+    return f"{declared.file}: not compared: {', '.join(left)}; {what}" if left else ""
 
 
 def _tolerances(where: str, entries: Mapping[str, ToleranceEntry], units: Mapping[str, str]) -> dict[str, Tolerance]:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from fmu_builder.cli.commands import app
 from fmu_builder.cosim import validation as module
 from fmu_builder.cosim.comparison import Comparison, Span, comparison_to_json
 from fmu_builder.cosim.master import Master
@@ -161,6 +163,33 @@ def test_scenario_without_reference_is_no_case(tmp_path: Path) -> None:
     result = run_case("alone", path)
     assert result.exit_code == 2
     assert result.failure == f"{path}: has no [reference], so there is nothing to compare with"
+
+
+def test_a_column_of_the_reference_that_is_not_compared_is_named(tmp_path: Path) -> None:
+    whole = run_case("projectile", copy("point_mass/projectile", tmp_path))
+    assert whole.passed and whole.notes == ()
+    assert whole.reference is not None
+    left = whole.reference.names[0]
+    text = "".join(
+        line
+        for line in (tmp_path / "projectile.toml").read_text(encoding="utf-8").splitlines(keepends=True)
+        if not line.startswith(f'signals."{left}"')
+    )
+    (tmp_path / "projectile.toml").write_text(text, encoding="utf-8")
+    part = run_case("projectile", tmp_path / "projectile.toml")
+    assert part.passed
+    (note,) = part.notes
+    assert note in CliRunner().invoke(app, ["validate", str(tmp_path / "projectile.toml")]).stderr
+    assert note.startswith(f"projectile_ref.csv: not compared: {left}; give them tolerances in [reference] signals")
+
+
+def test_no_shipped_reference_has_a_column_that_is_not_compared() -> None:
+    for name, path in CASES.items():
+        case = read_scenario(path)
+        assert case.reference is not None
+        columns = read_trace(path.parent / case.reference.file).names
+        convergence = case.convergence.quantity if case.convergence is not None else ""
+        assert set(columns) <= {*case.reference.signals, convergence}, name
 
 
 def test_signals_that_the_reference_lacks_are_told_with_its_file(tmp_path: Path) -> None:

@@ -86,7 +86,9 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(Problem(f"{path}: line {line}", f"is not UTF-8 text: {error.reason}")) from error
+        raise InputError(
+            Problem(f"{path}: line {line}", f"is not UTF-8 text: {error.reason}; save it as UTF-8")
+        ) from error
 
 
 def csv_separator(text: str) -> str:

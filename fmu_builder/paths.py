@@ -71,8 +71,10 @@ def find_recipe(name: str, beside: Path | None = None, cases: Iterable[str] = ()
     for folder in (*folders, _probes(), _former()):
         if is_file(folder / f"{name}.toml"):
             return folder / f"{name}.toml"
-    known = {path.stem for folder in folders for path in folder.glob("*.toml")}
-    raise InputError(Problem(name, "there is no recipe of this name" + did_you_mean(name, known.union(cases))))
+    others = {*cases}
+    near = did_you_mean(name, others.union(path.stem for folder in folders for path in folder.glob("*.toml")))
+    what = f"there is no recipe {'or case ' if others else ''}of this name"
+    raise InputError(Problem(name, what + (near or "; `fmu-builder list` shows them")))
 
 
 def _probes() -> Path:

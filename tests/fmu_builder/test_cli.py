@@ -748,10 +748,10 @@ def test_info_says_what_it_reads_of_a_file_of_another_kind(drop: Command, tmp_pa
     ("name", "said"),
     [
         ("nothing.toml", "nothing.toml: there is no such file"),
-        ("Flor", "there is no recipe of this name; did you mean 'Floor'?"),
+        ("Flor", "of this name; did you mean 'Floor'?"),
         ("folder", "is a folder"),
         ("", "is no name"),
-        ("binary.toml", "is not UTF-8 text"),
+        ("binary.toml", "is not UTF-8 text: invalid start byte; save it as UTF-8"),
         ("broken.toml", "is not valid TOML"),
         ("empty.toml", "this key is missing"),
     ],
@@ -769,7 +769,10 @@ def test_what_is_no_recipe_is_refused_by_name(drop: Command, tmp_path: Path, ver
 def test_a_misspelt_case_is_told_the_nearest_one(drop: Command, tmp_path: Path) -> None:
     for verb in ("run", "show", "ssp"):
         said = refused(drop, tmp_path, 2, verb, "drop_elastc")
-        assert "there is no recipe of this name; did you mean 'drop_elastic'?" in said
+        assert "there is no recipe or case of this name; did you mean 'drop_elastic'?" in said
+        assert "there is no recipe or case of this name; `fmu-builder list` shows" in refused(
+            drop, tmp_path, 2, verb, "xyz"
+        )
 
 
 @pytest.mark.parametrize(("verb", "what"), [("run", "a scenario (.toml), an .fmu"), ("build", "a recipe")])

@@ -225,7 +225,7 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "trace.csv"
     assert faults_of(path) == [": cannot be read: No such file or directory"]
     path.write_bytes(b"time,x\n0,\xff\n")
-    assert faults_of(path) == [": line 2: is not UTF-8 text: invalid start byte"]
+    assert faults_of(path) == [": line 2: is not UTF-8 text: invalid start byte; save it as UTF-8"]
     path.write_text('time,x\n0,"' + "1" * 200_000 + "\n")
     assert faults_of(path) == [": line 2: field larger than field limit (131072); is a quote left open?"]
 

@@ -389,7 +389,7 @@ class Master:
         for slave in slaves.values():
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
-        progress(1.0)
+        progress(ticks / count)
         notes += [note for parted in self.parted.values() if parted is not None and (note := parted.note())]
         notes += [*remarks, *([end] if end else []), *record.notes(), *(self.implicit.notes() if self.implicit else [])]
         return trace, tuple(contacts), notes, energies, interruption.requested and ticks < count

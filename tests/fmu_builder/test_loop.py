@@ -352,8 +352,11 @@ def test_ctrl_c_ends_a_run_within_a_tenth_of_a_second_and_leaves_the_trace_up_to
 
         timer = threading.Timer(0.1, interrupt)
 
-        def begin(share: float, timer: threading.Timer = timer) -> None:
+        shares: list[float] = []
+
+        def begin(share: float, timer: threading.Timer = timer, shares: list[float] = shares) -> None:
             """Once some rows are recorded, of one in a millionth of the run."""
+            shares.append(share)
             if share > 5e-6 and timer.ident is None:
                 timer.start()
 
@@ -366,6 +369,7 @@ def test_ctrl_c_ends_a_run_within_a_tenth_of_a_second_and_leaves_the_trace_up_to
         assert done.trace.time.tolist() == [float(k) for k in range(rows)]
         assert np.array_equal(done.trace["g.y"][1:], [1e-3 * (1000 * k - 1) for k in range(1, rows)])
         assert done.notes[-1].startswith("interrupted at ")
+        assert 0.0 < shares[-1] < 1.0
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert min(seconds) < 0.1
 

@@ -147,6 +147,8 @@ class Experiment(TableModel):
 
 
 class SlaveEntry(TableModel):
+    READ_BEFORE: ClassVar = ("count",)  # by counted_parts.py
+
     recipe: str = Field(min_length=1, description="name or path of a recipe, or path of an .fmu")
     start: dict[str, StartValue] = Field(default_factory=dict)
     mass: Quantity | None = Field(default=None, description=MASS)

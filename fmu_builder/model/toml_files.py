@@ -212,13 +212,13 @@ def _is_model(annotation: object) -> TypeGuard[type[BaseModel]]:
 
 
 def _keys_at(model: type[BaseModel], location: Iterable[str]) -> set[str]:
-    """The keys of the tables at a place in a file of this model."""
+    """The keys of the tables at a place in a file of this model.   READ_BEFORE: those that no model is given"""
     here = [model]
     for part in location:
         fields = [one.model_fields[part] for one in here if part in one.model_fields]
         here = [inner for field in fields for inner in _models_in(field.annotation)] or here  # an index, a name: stay
     ours = _ours(model) if here == [model] else ()
-    return {key for one in here for key in one.model_fields if key not in ours}
+    return {key for one in here for key in (*one.model_fields, *getattr(one, "READ_BEFORE", ())) if key not in ours}
 
 
 def _models_in(annotation: object) -> Iterator[type[BaseModel]]:

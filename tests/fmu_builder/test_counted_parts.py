@@ -161,3 +161,10 @@ def test_a_wrong_count_hides_no_other_fault(tmp_path: Path) -> None:
     text = str(caught.value)
     assert "count = 2.5 must be a whole number" in text and "[experiment] stop = '1 kg'" in text
     assert "strt: this key is unknown" in text and "stp: this key is unknown" in text
+
+
+def test_a_misspelt_count_has_a_hint(tmp_path: Path) -> None:
+    parts = '[parts]\nmass = { recipe = "SliderMass", cout = 3 }\nbody = { recipe = "SliderMass", number = 3 }\n'
+    near, far = problems(tmp_path, parts)
+    assert near.endswith("[parts.mass] cout: this key is unknown; did you mean 'count'?")
+    assert "number: this key is unknown; known: call_limit, count, isolated" in far

@@ -76,7 +76,7 @@ def page_system(scenario: CheckedScenario, model: Model | None = None) -> Docume
             curve
             for name, model in models.items()
             for _, element, names in parts_of(name, model)
-            for curve in law_curves(name, element, names, {v.name for v in _settable(system.slaves[name])})
+            for curve in law_curves(name, element, names, {v.name for v in _settable(name, system)})
         ],
         "connections": [list(pair) for pair in scenario.connections],
         "freeMoment": bool(scenario.free_moment),
@@ -125,12 +125,13 @@ def _modules(system: System) -> dict[str, bytes]:
     return found
 
 
-def _settable(description: SlaveDescription) -> list[SlaveVariable]:
-    """The parameters that a page may set."""
+def _settable(name: str, system: System) -> list[SlaveVariable]:
+    """The parameters of a slave that a page may set: a drive sets the others before the first step."""
+    driven = {signal.node for signal in system.signals}
     return [
         v
-        for v in description.variables.values()
-        if v.causality == "parameter" and v.type != "String" and is_settable(v)
+        for v in system.slaves[name].variables.values()
+        if v.causality == "parameter" and v.type != "String" and is_settable(v) and (name, v.name) not in driven
     ]
 
 
@@ -144,7 +145,7 @@ def _slave(name: str, system: System, model: Model | None, page: CheckedPage) ->
         "model": description.model_name,
         "recipe": _recipe(system.scenario.slaves[name].recipe, model),
         "starts": _starts(description, given),
-        "parameters": [_parameter(v, given.get(v.name), name, page) for v in _settable(description)],
+        "parameters": [_parameter(v, given.get(v.name), name, page) for v in _settable(name, system)],
         "free": [
             _parameter(v, given.get(v.name), name, page) | {"rate": rate_in(description, v.name)}
             for v in description.variables.values()

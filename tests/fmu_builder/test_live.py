@@ -32,7 +32,7 @@ from fmu_builder.pages.live import SCRIPTS, live
 from fmu_builder.pages.module import prepare_module, wasm_module
 from fmu_builder.pages.parts import part
 from fmu_builder.pages.scene import element_items
-from fmu_builder.pages.system import page_of, slider_range
+from fmu_builder.pages.system import page_of, page_system, slider_range
 from fmu_builder.paths import shipped
 
 
@@ -84,6 +84,18 @@ def test_laws_of_the_time_become_expressions_of_the_same_value(tmp_path: Path) -
     value = eval(laws["p.f[1]"].replace("Math.PI", "math.pi").replace("Math.", "math."), {"math": math, "t": t})
     assert value == pytest.approx(2 * math.exp(-t / 3) * math.cos(10 * math.pi * t), rel=1e-14)
     assert re.fullmatch(r"\(\(\(-\(3\.0\)\) \* \(\(a\) => a\*a\)\(.*\)\) \+ \(1\.0\)\)", laws["p.f[2]"])
+
+
+def test_a_driven_parameter_has_no_slider(tmp_path: Path) -> None:
+    scenario = tmp_path / "driven.toml"
+    scenario.write_text(
+        '[experiment]\nstop = "1 s"\nstep = "1 ms"\n\n[slaves]\nfloor = { recipe = "PointSurface", '
+        'start = { C_F = 1e4 } }\n\n[drive]\n"floor.C_F" = { time = [0, 1], value = [1e5, 9e4] }\n',
+        encoding="utf-8",
+    )
+    (slave,) = page_system(load_scenario(scenario))["slaves"]
+    names = [one["name"] for one in slave["parameters"]]
+    assert "C_F" not in names and "C_r" in names
 
 
 def test_an_fmu_of_another_tool_is_refused_and_no_page_is_left(tmp_path: Path) -> None:

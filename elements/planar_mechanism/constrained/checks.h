@@ -137,13 +137,14 @@ static inline void check_constraints(const Element *e, CcHost *host)
                            work.J, work.A, work.pivots, work.b);
     if (cc_is_finite(left))
         return;
+    int moved = work.dependent[0]; /* look begins again with the coordinates of e, which are not chosen yet */
     place_start(e, q);
     look(e, &work, q);
     for (int k = 0; k < work.count; k++) {
         int row = work.row_of[k], hold = row_holds[row];
         cc_fail(host, "constraint %d (%s, of %s) is %g m off at the start, and moving the dependent coordinates, %s%s, "
                 "does not close it: start nearer to it", hold + 1, row_kind_names[row_kinds[row]],
-                body_names[hold_bodies[hold]], re(work.rows[k].h), body_names[work.dependent[0]],
+                body_names[hold_bodies[hold]], re(work.rows[k].h), body_names[moved],
                 work.count > 1 ? " and others" : "");
     }
 }

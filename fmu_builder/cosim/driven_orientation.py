@@ -1,5 +1,6 @@
-"""The angular velocity of a port whose orientation follows laws of the time: w = 2 Im(q' q*) / |q|^2, in world
-components, of a quaternion q of any length."""
+"""The angular velocity of a port whose orientation q follows laws of the time, in world components.
+
+w = 2 Im(q' q*) / |q|^2, of a quaternion of any length."""
 
 from __future__ import annotations
 

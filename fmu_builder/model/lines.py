@@ -39,7 +39,8 @@ def line_structure(tables: dict[str, dict[str, object]], read: Reader) -> Struct
     closed = read.flag(table, "closed")
     before = len(read.problems)
     points = np.array(read.points(table, "points", 3), float).reshape(-1, 3)
-    bodies = _bodies(table.get("body"), len(points), read)
+    are_read = len(read.problems) == before  # else nobody knows how many there are
+    bodies = _bodies(table.get("body"), len(points), read) if are_read else np.zeros(len(points), int)
     if len(read.problems) == before and "points" in table:
         points, bodies, closed = _without_repetition(points, bodies, closed)
         _check(points, bodies, closed, read)

@@ -112,6 +112,11 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     assert "no point lies on body 2" in text
 
 
+def test_bodies_are_not_counted_beside_points_that_are_refused(tmp_path: Path) -> None:
+    (fault,) = faults(tmp_path, "points = [[0, 0, 0], [1, 0, 0], [1]]\nbody = [1, 2, 2]")
+    assert fault.startswith("[line] points: ")
+
+
 def test_a_size_that_the_line_gives_is_refused_once(tmp_path: Path) -> None:
     (text,) = faults(tmp_path, "points = [[0,0,0], [1,0,0]]\n[structure]\nbodies = 3")
     assert text == "[structure] bodies: is given by [line] body: remove it here"

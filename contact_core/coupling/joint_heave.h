@@ -5,7 +5,7 @@
  *     1 + d(w) = sum F_e(x_i) (1 + d(w + w_i - mean w))/sum F_e(x_i)
  *
  * with the rates w_i at the end of the interval under the forces of joint_force.h.  Steep damping ends the turning of
- * a body within it: what the rates differ from their mean by counts 1/(1 + (z/3)^2), z = H W_nn F_e(x_i) d'(0)/2.
+ * a body within it: what the rates differ from their mean by counts 1/(1 + (z/2)^2), z = H W_nn F_e(x_i) d'(0)/2.
  *
  * Where its motion along the normal does not depend on how it turns, as that of a pad on a controlled axis, this port
  * sees a mass that a spring and a damper hold, and a load on it, which the mobility B does not describe.  There the sum
@@ -22,7 +22,7 @@
 #include "mobility.h"
 
 #define CC_PARALLEL 1e-12  /* 1 - cos of the angle between two normals */
-#define CC_HEAVE_STEEP 3.0 /* z at which half of what the rates differ by is left */
+#define CC_HEAVE_STEEP 2.0 /* z at which half of what the rates differ by is left */
 
 /* The law of all ports at one mean depth. */
 typedef struct {

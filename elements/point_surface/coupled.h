@@ -289,6 +289,7 @@ CC_APART void sample_held(Element *e, CcHost *host, int i, double R[3][3], const
     double f[3] = {0.0, 0.0, 0.0};
     literal_force(e, i, R, law, f);
     keep_literal(e, i, law, options, f, step);
+    warn_of_rate(e, host, i, 1);
     warn_of_hold(e, host, i, law, step);
 }
 
@@ -379,8 +380,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
             book_interval(e, i, law, partner_of(e, i)->partner.f + 1); /* acts on what comes, or later */
         remember_energy(e, i);
         hold_side(e, i, law);
-        if (cc_is_mismatched(&c->partner.rule) && cc_is_first(&e->warned.rate))
-            cc_warn_of_rate(host, "contact", i + 1, cc_rule_ratio(&c->partner.rule));
+        warn_of_rate(e, host, i, 0);
         if (c->late.found != 0.0 && cc_is_first(&e->warned.late))
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity is the difference of its positions over a step, half a step late; the "

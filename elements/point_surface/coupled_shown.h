@@ -55,6 +55,14 @@ static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, doubl
     return omega > 0.0 ? CC_PI_HI / (omega * step) : 0.0;
 }
 
+/* Warn once that the rate of point i is not that of its position. */
+static void warn_of_rate(Element *e, CcHost *host, int i, int holds)
+{
+    const CcPositionRule *rule = &partner_of(e, i)->partner.rule;
+    if (cc_is_mismatched(rule) && cc_is_first(&e->warned.rate))
+        cc_warn_of_rate(host, "contact", i + 1, cc_rule_ratio(rule), holds);
+}
+
 #define TRUSTED 0.9 /* share of the recent changes of motion that lag and mass explain: they are known */
 
 /* Under hold: warn of the energy that the literal force adds, by the identified bodies, once they explain the motion,
@@ -64,7 +72,7 @@ static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, 
     const CcCoupling *c = partner_of(e, i);
     double N = steps_per_contact(c, law, c->deepest, step);
     int known = trust_of(e, i) > TRUSTED || cc_is_quiet(&c->partner) || cc_is_steady(&c->partner);
-    if (N > 0.0 && known)
+    if (N > 0.0 && known && !cc_is_mismatched(&c->partner.rule))
         cc_warn_of_hold(host, &e->warned.hold, "contact", i + 1, "contact", "rebound", "fast", N,
                         cc_hold_growth(c->partner.lag, N), step);
 }
@@ -114,6 +122,8 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     double touch = -port->r[2] - (p->lag + 1.0) * step * port->v[2]; /* a contact may be too short for a deep sample */
     if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->unforced_depth[i])
         e->unforced_depth[i] = touch;
+    if (cc_is_mismatched(&p->rule)) /* what is found by its rate is wrong */
+        return;
     double x = c->deepest > 0.5 * e->unforced_depth[i] ? c->deepest : e->unforced_depth[i];
     int lag = cc_lag(p->lag), between = c->ledger.made[lag] == 0.0; /* two cycles */
     double debt = between ? cc_min(c->ledger.owed[lag], c->added[lag]) : 0.0;

@@ -195,7 +195,8 @@ static void watch_held(Element *e, CcHost *host, const CcPointOptions *options, 
     cc_point_observe(p, options, P, v, v, step);
     cc_point_keep(p, P, v, &literal, step);
     show_bodies(e, options, k);
-    if (cc_bond_is_sure(bond) && cc_bond_shows_admittance(bond, &options->bond))
+    cc_warn_of_bond_rate(host, "coupling", bond, 1);
+    if (cc_bond_advises(bond) && cc_bond_shows_admittance(bond, &options->bond))
         cc_warn_of_held_bond(host, &e->warned, bond, k, options->c, 1, step);
 }
 
@@ -249,8 +250,7 @@ static int sample(Element *e, CcHost *host, double step)
         cc_tell_order(host, "coupling", &p->bond, &bond, settled, before.k);
         cc_tell_inertia(host, "coupling", "coupling.m_eff", &p->bond, &bond, corrected);
         change_law(e, &now, P, v);
-        if (cc_is_newly_mismatched(&p->bond.rule))
-            cc_warn_of_rate(host, "coupling", 0, cc_rule_ratio(&p->bond.rule));
+        cc_warn_of_bond_rate(host, "coupling", &p->bond, 0);
     }
     options.data = &now;
     if (law) {

@@ -103,8 +103,7 @@ static int sample(Element *e, CcHost *host, double step)
     e->DEFORMATION = c->place;
     if (law && !held) /* the integral of the power is the work */
         return CC_CHANGED;
-    if (cc_is_newly_mismatched(&c->bond.rule))
-        cc_warn_of_rate(host, "coupling", 0, cc_rule_ratio(&c->bond.rule));
+    cc_warn_of_bond_rate(host, "coupling", &c->bond, 0);
     e->coupling.energy = e->coupling.residual = c->bond.ledger.made[cc_lag(c->bond.lag)];
     switched_energy(e, c->x);
     e->energy.switched -= c->jumped;

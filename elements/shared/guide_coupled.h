@@ -192,8 +192,9 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     cc_point_observe(p, options, g->P, g->v, g->v_P, step);
     cc_point_keep(p, g->P, g->v, &literal, step);
     guide_show_partner(e, options, k);
+    cc_warn_of_bond_rate(host, "guide", &p->bond, 1);
     double omega = cc_bond_omega(&p->bond, k);
-    if (omega > 0.0 && cc_bond_shows_admittance(&p->bond, &options->bond))
+    if (omega > 0.0 && cc_bond_advises(&p->bond) && cc_bond_shows_admittance(&p->bond, &options->bond))
         cc_warn_of_hold(host, &e->warned, "guide", 0, "swing across the line", "one", "large",
                         CC_PI_HI / (omega * step), cc_bond_hold_growth(p->bond.lag, omega, 1, step), step);
 }
@@ -304,8 +305,7 @@ static int sample(Element *e, CcHost *host, double step)
             cc_point_keep(p, g.P, g.v, &literal, step);
             for (int i = 0; i < 3; i++)
                 f[i] = literal.f[i];
-            if (cc_is_newly_mismatched(&p->bond.rule))
-                cc_warn_of_rate(host, "guide", 0, cc_rule_ratio(&p->bond.rule));
+            cc_warn_of_bond_rate(host, "guide", &p->bond, 0);
         } else {
             cc_point_answer(p, &options, g.P, g.v, step, f);
         }

@@ -67,6 +67,13 @@ CC_API void cc_tell_order(CcHost *host, const char *category, const CcBond *c, c
                   made, stored, lag == 0 ? "sequential" : lag == 1 ? "parallel" : "late");
 }
 
+/* Warn once that the rate at the inputs is not that of the position. */
+CC_API void cc_warn_of_bond_rate(CcHost *host, const char *category, CcBond *c, int holds)
+{
+    if (cc_is_newly_mismatched(&c->rule))
+        cc_warn_of_rate(host, category, 0, cc_rule_ratio(&c->rule), holds);
+}
+
 /* Note once, `warned`, a step of H, s, beyond the one that is advised, s, beside other elements; `inertia`: name of the
  * parameter of 1/W. */
 CC_API void cc_note_of_step(CcHost *host, double *warned, const char *category, const char *inertia, double W,

@@ -102,24 +102,26 @@ CC_API int cc_is_first(double *said)
 }
 
 /* Warn that the velocity at the inputs is not that of the position; point: its number, 0 if there is only one; ratio:
- * how many times too large it is, below 0 where it points the other way, 0 if that is no one number. */
-CC_API void cc_warn_of_rate(CcHost *host, const char *category, int point, double ratio)
+ * how many times too large it is, below 0 where it points the other way, 0 if that is no one number; holds: 1 under
+ * coupling.mode = hold. */
+CC_API void cc_warn_of_rate(CcHost *host, const char *category, int point, double ratio, int holds)
 {
     const char *cause = ratio > 0.0    ? "in another unit than m/s or rad/s, or filtered"
                         : ratio > -1.5 ? "of the wrong sign"
                                        : "of the wrong sign, and in another unit than m/s or rad/s";
-#define CC_NOT_ITS                                                                                                     \
-    "the velocity does not belong to the position (are both connected?), so the force is that of coupling.mode = hold"
-#define CC_TOO_FAST                                                                                                    \
-    "the velocity is %.3g times that of the position (%s?), so the force is that of coupling.mode = hold, with it"
+    const char *so = holds ? "damping and friction are wrong, and no step can be advised"
+                           : "the force is that of coupling.mode = hold";
+    const char *with = holds ? "" : ", with it";
+#define CC_NOT_ITS "the velocity does not belong to the position (are both connected?), so %s"
+#define CC_TOO_FAST "the velocity is %.3g times that of the position (%s?), so %s%s"
     if (ratio != 0.0 && point > 0)
-        cc_report(host, CC_WARNING, category, "point %d: " CC_TOO_FAST, point, ratio, cause);
+        cc_report(host, CC_WARNING, category, "point %d: " CC_TOO_FAST, point, ratio, cause, so, with);
     else if (ratio != 0.0)
-        cc_report(host, CC_WARNING, category, CC_TOO_FAST, ratio, cause);
+        cc_report(host, CC_WARNING, category, CC_TOO_FAST, ratio, cause, so, with);
     else if (point > 0)
-        cc_report(host, CC_WARNING, category, "point %d: " CC_NOT_ITS, point);
+        cc_report(host, CC_WARNING, category, "point %d: " CC_NOT_ITS, point, so);
     else
-        cc_report(host, CC_WARNING, category, CC_NOT_ITS);
+        cc_report(host, CC_WARNING, category, CC_NOT_ITS, so);
 #undef CC_NOT_ITS
 #undef CC_TOO_FAST
 }

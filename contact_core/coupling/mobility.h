@@ -39,6 +39,7 @@
 #define CC_BEYOND 4.0          /* b where others act */
 #define CC_ALONE 1e-2          /* share of the changes of Y that no B explains, below which no others act, */
 #define CC_DOUBTS_OTHERS 20.0  /* in so many intervals of a contact: later all may creep to rest as one */
+#define CC_ANOTHER 0.5         /* of these changes: a B that leaves more is that of a body which has changed */
 #define CC_SHARED_AFTER 10.0   /* intervals with others, over which the own answer comes to count twice */
 #define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
 #define CC_MOST_LOOSE 3        /* such samples in a row */
@@ -159,6 +160,19 @@ CC_API int cc_is_alone(const CcWrenchSums *sums)
     return cc_wrenches_rest(sums, &directions) < CC_ALONE * sums->qq && sums->samples > directions + 1.0;
 }
 
+/* What B leaves of the changes of Y in these sums. */
+CC_API double cc_left_by_mobility(const CcMobility *m, const CcWrenchSums *sums)
+{
+    double left = sums->qq;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            left -= 2.0 * m->B[i][j] * sums->qs[i][j];
+            for (int k = 0; k < 6; k++)
+                left += m->B[i][j] * sums->ss[j][k] * m->B[i][k];
+        }
+    return left;
+}
+
 /* Add the interval that ended to what that share is taken of; changes below `least` are noise.  What B leaves of the
  * change of Y goes into `left`. */
 CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least, double left[6])
@@ -190,12 +204,15 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least, 
         cc_sum_wrenches(&m->calm, CC_LAG_FORGETS, change, seen);
     if (m->others == 0.0 || m->lag.of[lag].samples >= CC_DOUBTS_OTHERS)
         return;
-    if (cc_is_alone(m->lag.of + lag)) /* B was not known */
+    const CcWrenchSums *sums = m->lag.of + lag;
+    int alone = cc_is_alone(sums), another = alone && cc_left_by_mobility(m, sums) > CC_ANOTHER * sums->qq;
+    sums = another ? sums : &m->calm;
+    if (alone) /* B was not known, */
         m->others = m->open[0] = m->open[1] = 0.0;
-    else if (cc_is_alone(&m->calm)) { /* it was an event */
+    if (another || (!alone && cc_is_alone(sums))) { /* is another one, or it was an event */
         m->others = m->open[0] = m->open[1] = m->left = 0.0;
-        __builtin_memcpy(m->ss, m->calm.ss, sizeof m->ss);
-        __builtin_memcpy(m->qs, m->calm.qs, sizeof m->qs);
+        __builtin_memcpy(m->ss, sums->ss, sizeof m->ss);
+        __builtin_memcpy(m->qs, sums->qs, sizeof m->qs);
     }
 }
 
@@ -209,17 +226,11 @@ CC_API double cc_mobility_trust(const CcMobility *m)
 CC_API int cc_is_mobility_refuted(const CcMobility *m, int lag, double stiffness)
 {
     const CcWrenchSums *sums = m->lag.of + lag;
-    double left = sums->qq, ss = 0.0;
+    double left = cc_left_by_mobility(m, sums), ss = 0.0;
     int directions;
     double least = cc_wrenches_rest(sums, &directions);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         ss += sums->ss[i][i];
-        for (int j = 0; j < 6; j++) {
-            left -= 2.0 * m->B[i][j] * sums->qs[i][j];
-            for (int k = 0; k < 6; k++)
-                left += m->B[i][j] * sums->ss[j][k] * m->B[i][k];
-        }
-    }
     return sums->samples > directions + 1.0 && cc_is_refuted(left, least, ss, stiffness);
 }
 

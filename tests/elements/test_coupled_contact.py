@@ -1044,3 +1044,26 @@ def test_friction_holds_a_block_at_rest_that_is_pushed(floor: Fmu, master: str, 
     ramp = -math.log(1 - mu * load / push) / (mu * load * slope)  # s, until the slip reaches 1/slope
     exact = 1 / slope + (push - mu * load) * (round(N) * H - ramp)
     assert v[0] == pytest.approx(exact, abs=(4 if master == JACOBI else 3) * mu * load * H)
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize("N", [11, 33])
+def test_two_points_find_the_mass_that_is_left_of_a_body_that_drops_its_load_in_flight(
+    tmp_path: Path, master: str, N: int
+) -> None:
+    """10 kg, then 1 kg, on elastic points without friction: every rebound has the speed of its impact."""
+    fmu = load_shipped("TwoPointSurface", tmp_path)
+    points = {f"point[{k}].r[1]": x for k, x in ((1, -0.1), (2, 0.1))}
+    contact = Running(fmu, {"C_r": 1.0, "K_fr": 0.0, "C_F": 5e4, **points})
+    H, m, z, v, held, speeds = math.pi / math.sqrt(1e5) / N, 10.0, 0.02, 0.0, 0.0, []
+    while len(speeds) < 6:
+        contact.set({f"point[{k}].{name}[3]": value for k in (1, 2) for name, value in (("r", z), ("v", v))})
+        contact.step(H)
+        force = contact["point[1].f[3]"] + contact["point[2].f[3]"]
+        acting, held = (held, force) if master == JACOBI else (force, force)
+        before, a = z, acting / m - 9.81
+        z, v = z + H * (v + 0.5 * H * a), v + H * a
+        if before < 0.0 <= z:
+            speeds.append(math.sqrt(v * v + 2.0 * 9.81 * z))
+            m = 1.0
+    assert speeds == pytest.approx([math.sqrt(2.0 * 9.81 * 0.02)] * 6, rel=0.01)

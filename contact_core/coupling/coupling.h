@@ -168,7 +168,7 @@ CC_API void cc_coupling_book_phase(CcCoupling *c, const CcPortLaw *law, const do
 }
 
 /* The point was put elsewhere: the way there shows nothing, and the forces that were given act on. */
-CC_API void cc_coupling_put_elsewhere(CcCoupling *c)
+CC_SELDOM void cc_coupling_put_elsewhere(CcCoupling *c)
 {
     const CcPartner was = c->partner;
     cc_coupling_rewind(c);

@@ -72,7 +72,7 @@ typedef struct {
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
     double stale CC_FROM(0);      /* s: how long r has been shown unchanged, though v moves it */
     double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
-    double paces[3] CC_FROM(0);   /* s of the first of the intervals that are alike; 0 where v is not too large */
+    double paces[3];              /* s of the first of the intervals that are alike; 0 where v is not too large */
     double reported CC_IN(0, 1);  /* 1 after cc_is_newly_mismatched */
     double older CC_FROM(0);      /* intervals in a row in which v came later than r */
     double reported_older CC_IN(0, 1); /* 1 after cc_rule_is_newly_older */

@@ -56,7 +56,7 @@ static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, doubl
 }
 
 /* Warn once that the rate of point i is not that of its position. */
-static void warn_of_rate(Element *e, CcHost *host, int i, int holds)
+CC_SELDOM void warn_of_rate(Element *e, CcHost *host, int i, int holds)
 {
     const CcPositionRule *rule = &partner_of(e, i)->partner.rule;
     if (cc_is_mismatched(rule) && cc_is_first(&e->warned.rate))

@@ -104,7 +104,7 @@ CC_API int cc_is_first(double *said)
 /* Warn that the velocity at the inputs is not that of the position; point: its number, 0 if there is only one; ratio:
  * how many times too large it is, below 0 where it points the other way, 0 if that is no one number; holds: 1 under
  * coupling.mode = hold. */
-CC_API void cc_warn_of_rate(CcHost *host, const char *category, int point, double ratio, int holds)
+CC_SELDOM void cc_warn_of_rate(CcHost *host, const char *category, int point, double ratio, int holds)
 {
     const char *cause = ratio > 0.0    ? "in another unit than m/s or rad/s, or filtered"
                         : ratio > -1.5 ? "of the wrong sign"
@@ -127,7 +127,7 @@ CC_API void cc_warn_of_rate(CcHost *host, const char *category, int point, doubl
 }
 
 /* Warn that the velocity comes a step later than the position; point: as above. */
-CC_API void cc_warn_of_older_rate(CcHost *host, const char *category, int point)
+CC_SELDOM void cc_warn_of_older_rate(CcHost *host, const char *category, int point)
 {
 #define CC_OLDER                                                                                                       \
     "the velocity comes one step later than the position, and is made up for to the first order of the step: motions " \

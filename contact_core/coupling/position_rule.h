@@ -12,10 +12,6 @@
  * turn were the sum of the largest of the three before, with which what swings is not limited as it grows, and of what
  * the force of this element may have made.
  *
- * A velocity that comes a step later than the position has 1 more: 3/2 of an exact body.  The place of its parabola,
- * r - (beta - 1/2) H v, is that of the sample before but for terms of the second order in H, which lose energy: so the
- * motion is taken for one that is a step late, and that is reported.
- *
  * Where steps vary the way shows the length of the interval too: that of the step before, H_0, or of the step to come,
  * H_1, where a master steps the bodies first: they are then at its end already.  |r_1 - r - H (v + v_1)/2| is summed
  * for both lengths over intervals in which they differ; for beta = 1/2 the sum with the right length is 0.
@@ -35,9 +31,7 @@
 #define CC_RULE_LEAST 1e-3   /* of H times the speeds: a smaller turn shows the rounding of the positions */
 #define CC_RULE_SURE 0.05    /* squares that beta leaves over those that 1/2 leaves, to take it */
 #define CC_RULE_BETA_LEAST -0.1 /* values of beta that an integrator can have, with a margin */
-#define CC_RULE_BETA_MOST 1.6
-#define CC_RULE_OLDER 1.3    /* beta above which v comes later than r, */
-#define CC_RULE_OLD 6.0      /* in as many intervals in a row that show it */
+#define CC_RULE_BETA_MOST 1.1
 #define CC_RULE_EXACT 1e-9      /* of beta: nearer to 1/2 is 1/2 */
 #define CC_RULE_LASTS 0.98      /* share that the sums of the lengths keep: a master remains what it is */
 #define CC_RULE_LENGTH 0.5      /* sum of H_1 over that of H_0, below which H_1 is taken */
@@ -66,7 +60,7 @@ CC_API double cc_rule_sure_beta(const double sum[2], double rest_rest)
 
 /* All that an element remembers of it: doubles only, part of the FMU state. */
 typedef struct {
-    double sum[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.6); /* sums of rest turn and turn^2; of rest^2 */
+    double sum[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.1); /* sums of rest turn and turn^2; of rest^2 */
     double turned[3] CC_FROM(0), began CC_IN(0, 1); /* turns of the intervals before, m; 1 after the first one */
     double fastest CC_FROM(0);    /* sum of the speeds at both ends of a recent interval, fading, m/s */
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
@@ -74,8 +68,6 @@ typedef struct {
     double left[2] CC_FROM(0);    /* sums of what H_0 and H_1 leave of the way */
     double paces[3];              /* s of the first of the intervals that are alike; 0 where v is not too large */
     double reported CC_IN(0, 1);  /* 1 after cc_is_newly_mismatched */
-    double older CC_FROM(0);      /* intervals in a row in which v came later than r */
-    double reported_older CC_IN(0, 1); /* 1 after cc_rule_is_newly_older */
 } CcPositionRule;
 
 /* Add an interval with a turn of the size `turn`, if that is above `least`; own: turn that the force of this element
@@ -91,7 +83,6 @@ CC_API void cc_rule_add(CcPositionRule *p, double turn, double own, double least
     p->sum[0] = cc_faded(CC_RULE_FORGETS, p->sum[0]) + weight * rest_turn;
     p->sum[1] = cc_faded(CC_RULE_FORGETS, p->sum[1]) + weight * turn * turn;
     p->rest = cc_faded(CC_RULE_FORGETS, p->rest) + weight * rest_rest;
-    p->older = cc_rule_sure_beta(p->sum, p->rest) > CC_RULE_OLDER ? p->older + 1.0 : 0.0;
 }
 
 /* The length of the interval in which r went the way `way` to a place of the distance `far` from the origin, and v_0
@@ -193,17 +184,6 @@ CC_API int cc_is_mismatched(const CcPositionRule *p) { return p->mismatched >= C
 CC_API int cc_rule_doubts(const CcPositionRule *p, double patient)
 {
     return cc_is_mismatched(p) || (p->mismatched > patient && cc_rule_ratio(p) != 0.0);
-}
-
-/* 1 where v comes a step later than r. */
-CC_API int cc_rule_is_older(const CcPositionRule *p) { return p->older >= CC_RULE_OLD && !cc_is_mismatched(p); }
-
-/* 1 the first time that it does. */
-CC_API int cc_rule_is_newly_older(CcPositionRule *p)
-{
-    int first = cc_rule_is_older(p) && p->reported_older == 0.0;
-    p->reported_older = first ? 1.0 : p->reported_older;
-    return first;
 }
 
 /* 1 the first time that v is found not to belong to r. */

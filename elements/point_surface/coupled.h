@@ -386,8 +386,6 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
                       "point %d: its velocity is the difference of its positions over a step, half a step late; the "
                       "contact makes up for that, exactly where nothing else pulls at the bodies but constant forces: "
                       "connect the velocity itself if there is one", i + 1);
-        if (cc_rule_is_older(&c->partner.rule) && cc_is_first(&e->warned.late))
-            cc_warn_of_older_rate(host, "contact", i + 1);
         if (c->literal != 0.0 && cc_is_first(&e->warned.pulls))
             cc_report(host, CC_WARNING, "contact",
                       "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = "

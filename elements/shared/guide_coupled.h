@@ -299,13 +299,13 @@ static int sample(Element *e, CcHost *host, double step)
         e->energy.switched -= p->jumped;
         cc_tell_order(host, "guide", &p->bond, &options.bond, settled, k);
         cc_tell_inertia(host, "guide", "coupling.m_eff", &p->bond, &options.bond, corrected);
-        cc_warn_of_bond_rate(host, "guide", &p->bond, 0);
         if (cc_rule_doubts(&p->bond.rule, 0.0)) {
             CcPointForce literal;
             guide_literal(e, &g, &literal);
             cc_point_keep(p, g.P, g.v, &literal, step);
             for (int i = 0; i < 3; i++)
                 f[i] = literal.f[i];
+            cc_warn_of_bond_rate(host, "guide", &p->bond, 0);
         } else {
             cc_point_answer(p, &options, g.P, g.v, step, f);
         }

@@ -72,8 +72,6 @@ CC_API void cc_warn_of_bond_rate(CcHost *host, const char *category, CcBond *c, 
 {
     if (cc_is_newly_mismatched(&c->rule))
         cc_warn_of_rate(host, category, 0, cc_rule_ratio(&c->rule), holds);
-    if (!holds && cc_rule_is_newly_older(&c->rule))
-        cc_warn_of_older_rate(host, category, 0);
 }
 
 /* Note once, `warned`, a step of H, s, beyond the one that is advised, s, beside other elements; `inertia`: name of the

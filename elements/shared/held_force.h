@@ -126,19 +126,6 @@ CC_SELDOM void cc_warn_of_rate(CcHost *host, const char *category, int point, do
 #undef CC_TOO_FAST
 }
 
-/* Warn that the velocity comes a step later than the position; point: as above. */
-CC_SELDOM void cc_warn_of_older_rate(CcHost *host, const char *category, int point)
-{
-#define CC_OLDER                                                                                                       \
-    "the velocity comes one step later than the position, and is made up for to the first order of the step: motions " \
-    "lose energy; connect both alike"
-    if (point > 0)
-        cc_report(host, CC_WARNING, category, "point %d: " CC_OLDER, point);
-    else
-        cc_report(host, CC_WARNING, category, CC_OLDER);
-#undef CC_OLDER
-}
-
 /* Warn once, `warned`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
  * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there
  * is only one. */

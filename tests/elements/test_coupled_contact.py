@@ -715,8 +715,8 @@ def test_a_velocity_that_is_not_connected_is_told(floor: Fmu) -> None:
 def test_a_velocity_of_another_unit_or_sign_is_reported_in_flight(
     ball: Fmu, floor: Fmu, ratio: float, cause: str, mode: int
 ) -> None:
-    """The ball falls 150 mm; the warning comes before it arrives, and the law acts.  Nothing else is said: mass and step
-    would be those of a velocity that is none."""
+    """The ball falls 150 mm; the warning comes before it arrives, and the law acts.  Nothing else is said: mass and
+    step would be those of a velocity that is none."""
     body = Running(ball, {"r0": (0.0, 0.0, 0.15), "v0": (0.2, 0.0, 0.0)})
     contact = Running(floor, {"coupling.mode": mode, "C_r": 1.0, "K_fr": 0.0})
     for k in range(240):

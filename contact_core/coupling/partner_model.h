@@ -342,7 +342,7 @@ CC_API void cc_judge(CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy
     double e = Dy - cc_product(CC_MODEL_SIZE, h->p, row), square = e * e;
     h->miss = square < most ? square : most;
     if (counts)
-        h->error = cc_faded(CC_MODEL_RECENT, h->error) + h->miss;
+        h->error = CC_MODEL_RECENT * h->error + h->miss;
 }
 
 /* Add the sample to R p = r and solve it; `learned`: n. */
@@ -357,11 +357,11 @@ CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MOD
             h->R[cc_entry(j, k)] *= CC_MODEL_KEEPS;
     }
     double rest = cc_rotate_in(h->R, h->r, copy, Dy);
-    h->rest = cc_faded(CC_MODEL_FORGETS, h->rest) + rest * rest;
+    h->rest = CC_MODEL_FORGETS * h->rest + rest * rest;
     double rho = m->size * (few + 1e-8) + cc_sqrt(0.5 * (1.0 - CC_MODEL_ERRORS) * h->S);
     cc_solve_model(h, rho, m->unit > 0.0 ? W / m->unit : 0.0, late);
     double left = Dy - cc_product(CC_MODEL_SIZE, h->p, row);
-    h->S = cc_faded(CC_MODEL_ERRORS, h->S) + left * left;
+    h->S = CC_MODEL_ERRORS * h->S + left * left;
 }
 
 /* The poles and the noise of free flight. */
@@ -411,10 +411,10 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
         cc_judge(&m->lag[L], rows[L], Dy, largest, judged);
     if (active) {
         double W = s->guessed ? m->lag[lag].p[2] * m->unit : s->W, left = Dy - W * (s->u[lag] - s->u[lag + 1]);
-        m->squares = cc_faded(CC_MODEL_ERRORS, m->squares) + Dy * Dy;
+        m->squares = CC_MODEL_ERRORS * m->squares + Dy * Dy;
         if (judged) {
-            m->free = cc_faded(CC_MODEL_RECENT, m->free) + (left * left < largest ? left * left : largest);
-            m->all = cc_faded(CC_MODEL_RECENT, m->all) + Dy * Dy;
+            m->free = CC_MODEL_RECENT * m->free + (left * left < largest ? left * left : largest);
+            m->all = CC_MODEL_RECENT * m->all + Dy * Dy;
         }
         m->learned += 1.0;
     }
@@ -428,8 +428,8 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
         double push = cc_whitened(m, u[0] - u[1], u[1] - u[2], u[2] - u[3]);
         double product[3] = {push * push, push * white, white * white};
         for (int k = 0; k < 3; k++) {
-            h->whitened[k] = s->quiet ? 0.0 : cc_faded(keep, h->whitened[k]) + product[k];
-            h->later[k] = m->contact < CC_MODEL_ANEW ? 0.0 : cc_faded(keep, h->later[k]) + product[k];
+            h->whitened[k] = s->quiet ? 0.0 : keep * h->whitened[k] + product[k];
+            h->later[k] = m->contact < CC_MODEL_ANEW ? 0.0 : keep * h->later[k] + product[k];
         }
         if (active)
             cc_learn(m, h, rows[L], Dy, s->W, s->late);
@@ -451,8 +451,8 @@ CC_API int cc_model_is_superfluous(CcPartnerModel *m, int lag, const CcModelSamp
     double left = Dy - s->W * (s->u[lag] - s->u[lag + 1]);
     if (!s->late || !s->given || s->doubted || !(cc_abs(left) <= CC_MODEL_FREE * cc_abs(Dy)))
         return 0;
-    m->free = cc_faded(CC_MODEL_RECENT, m->free) + left * left;
-    m->all = cc_faded(CC_MODEL_RECENT, m->all) + Dy * Dy;
+    m->free = CC_MODEL_RECENT * m->free + left * left;
+    m->all = CC_MODEL_RECENT * m->all + Dy * Dy;
     return 1;
 }
 

@@ -849,8 +849,8 @@ def test_hold_tells_what_it_makes_of_the_rebound_beside_a_spring(
         for _ in range(16):
             a = acts - 9.81 - k * (z + 5e-4 + H / 32 * v) - d * v
             z, v = z + H / 16 * v + 0.5 * (H / 16) ** 2 * a, v + H / 16 * a
-    (told,) = said(contact, "the held force makes each rebound")
-    growth, N = float(told.split("rebound ")[1].split()[0]), math.pi / math.sqrt(1e5) / H
+    (text,) = said(contact, "the held force makes each rebound")
+    growth, N = float(text.split("rebound ")[1].split()[0]), math.pi / math.sqrt(1e5) / H
     assert growth == pytest.approx(math.exp((3 if master == JACOBI else 1) * math.pi**2 / (4 * N)), rel=0.25)
 
 
@@ -870,7 +870,7 @@ def test_an_unknown_mass_at_less_than_three_steps_is_told(ball: Fmu, floor: Fmu)
 
 @pytest.mark.parametrize(("N", "turns"), [(20, 0.5), (20, -0.3), (8, 0.5)])
 def test_no_mass_is_told_or_shown_before_a_force_has_shown_one(floor: Fmu, N: float, turns: float) -> None:
-    """The end of a tilted rod of 1 kg: once it has left the surface its acceleration tells how it turns, but nothing of
+    """The end of a tilted rod of 1 kg: once it has left the surface its acceleration shows how it turns, but nothing of
     its mass.  The guess that gave the force before is 8 times as light, of N = 8."""
     arm, J, angle, w, v = 0.3, 0.0123, 0.45, turns, -0.5
 

@@ -205,8 +205,8 @@ def test_a_swing_that_grows_is_told_beside_a_damper_that_brakes_too_much(
 def test_no_swing_is_told_of_a_body_that_the_damper_lets_creep(fmus: tuple[Fmu, Fmu]) -> None:
     bodies = Bodies((1.0,), np.array([[0.11, 0.0, 0.0]]), np.zeros((1, 3)), [Spring(0, STILL, k=100.0, d=30.0, l0=0.1)])
     (spring,) = bodies.run(fmus, GAUSS_SEIDEL, 0.01, 60, coupling__mode=HOLD)
-    (told,) = spring.told
-    assert "brakes too much" in told
+    (text,) = spring.told
+    assert "brakes too much" in text
 
 
 @pytest.mark.slow

@@ -231,13 +231,19 @@ class Rod:
 def test_the_motion_of_a_rod_that_lands_tilted_on_an_axis_ends_with_the_step_at_that_of_the_law(
     crew: Crew, order: str, master: str
 ) -> None:
-    """One end first, free to turn, k_D = 100 s/m: each end is damped at its own rate, not at that of the middle."""
-    rod = Rod()
-    exact, off = solve_ivp(rod.law, (0.0, rod.time), rod.start, rtol=1e-9, atol=1e-12, dense_output=True).sol, []
+    """One end first, free to turn, k_D = 100 s/m: each end is damped at its own rate, not at that of the middle.  The
+    median of five starts that differ by rounding: at 574 steps in a contact an order that is found rests on it."""
+    exact = solve_ivp(Rod().law, (0.0, Rod().time), Rod().start, rtol=1e-9, atol=1e-12, dense_output=True).sol
+    medians = []
     for H in (1e-4, 1e-5):
-        found = rod.held(crew, master, ORDER[master] if order == "given" else "unknown", H)
-        law = exact(H * np.arange(len(found))).T
-        away = (found - law)[:, :2] @ rod.ends
-        off.append(float(np.sqrt(np.mean(away**2)) / -np.min(law[:, :2] @ rod.ends)))
-    print(f"{order}: root mean square of the distance of both ends, over the depth: {off[0]:.2g}, {off[1]:.2g}")
-    assert off[0] < 0.1 and off[1] < off[0] / 5
+        off = []
+        for k in range(5):
+            rod = Rod(start=tuple(one * (1.0 + 1e-10 * k) for one in Rod().start))
+            found = rod.held(crew, master, ORDER[master] if order == "given" else "unknown", H)
+            law = exact(H * np.arange(len(found))).T
+            away = (found - law)[:, :2] @ rod.ends
+            off.append(float(np.sqrt(np.mean(away**2)) / -np.min(law[:, :2] @ rod.ends)))
+        print(f"{order}: root mean square of the distance of both ends, over the depth: {np.array(off)}")
+        assert max(off) < 0.1
+        medians.append(float(np.median(off)))
+    assert medians[1] < medians[0] / 5

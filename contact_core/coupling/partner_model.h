@@ -7,8 +7,9 @@
  *
  * What bodies (1) is exact for: THEORY.md.
  *
- * Least squares    R p = r of the parameters p = (a_1, a_2, b_0, b_1, b_2), R triangular: each sample multiplies both
- *                  by sqrt(0.98) and rotates the row (D y_i-1, D y_i-2, D u_i, ..; D y_i) in
+ * Least squares    R p = r of the parameters p = (a_1, a_2, b_0, b_1, b_2), R triangular with a diagonal of 1, its rows
+ *                  of the weights D_j: each sample multiplies D by 0.98 and rotates the row (D y_i-1, D y_i-2, D u_i,
+ *                  ..; D y_i) in
  * Prior            a_2 = -1, b_2 = -a_2 b_0; b_0 = W, b_1 = -a_1 b_0 with a tenth of that weight; a_1 = 0 with a
  *                  hundredth: a free body of the admittance W that is pushed by what swings undamped, or is joined to
  *                  it.  Any a_1 leaves nothing of a free body, so its rows cost it nothing, and what is joined to it
@@ -40,7 +41,8 @@
  * One family of functions: what a sample shows, how it is learned, and what it predicts.
  *
  * Sources: recursive least squares in triangular form: Bjorck, Numerical Methods for Least Squares Problems (1996),
- * 3.3; held input and sampled motion: Astrom & Wittenmark, Computer-Controlled Systems (1997), 2. */
+ * 3.3; rotations without roots: Gentleman, J. Inst. Maths Applics 12 (1973) 329; held input and sampled motion: Astrom
+ * & Wittenmark, Computer-Controlled Systems (1997), 2. */
 #ifndef CC_PARTNER_MODEL_H
 #define CC_PARTNER_MODEL_H
 
@@ -52,8 +54,7 @@
 #define CC_MODEL_FORCES 6 /* CC_LAGS + 3 */
 
 #define CC_SAME_STEP 1e-6            /* of H: a step that differs by more is another one */
-#define CC_MODEL_FORGETS 0.98        /* share of R' R that a sample leaves, */
-#define CC_MODEL_KEEPS 0.98994949366116653 /* and its root */
+#define CC_MODEL_FORGETS 0.98        /* share of R' D R that a sample leaves */
 #define CC_MODEL_ERRORS 0.95         /* of S and of the whitened sums */
 #define CC_MODEL_RECENT 0.8          /* of the prediction errors */
 #define CC_MODEL_ACTIVE 1e-3         /* of A: smaller changes are not learned */
@@ -86,10 +87,11 @@
 #define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
 #define CC_MODEL_FREE 1e-6           /* of D y: what the free body leaves, with which nothing more is learned */
 #define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
+#define CC_MODEL_NOTHING 1e-290      /* (m/s2)^2: weights of a parameter with which one can calculate are above it */
 #define CC_MODEL_TINY 1e-100         /* m/s2: accelerations whose squares can be formed are learned from */
 #define CC_MODEL_HUGE 1e100
 
-/* Where R_jk stands, j <= k: the triangle by rows. */
+/* Where R_jk stands, j <= k: the triangle by rows, with D_j for its diagonal of ones. */
 CC_API int cc_entry(int j, int k) { return j * (2 * CC_MODEL_SIZE - 1 - j) / 2 + k; }
 
 /* One lag. */
@@ -141,10 +143,13 @@ CC_API void cc_model_in_units(CcPartnerModel *m, double unit)
     if (!(unit > 0.0) || !(m->unit == 0.0 || share < 0.5))
         return;
     for (int L = 0; L < CC_LAGS && m->unit > 0.0; L++)
-        for (int k = 2; k < CC_MODEL_SIZE; k++) {
-            for (int j = 0; j <= k; j++)
-                m->lag[L].R[cc_entry(j, k)] *= share;
-            m->lag[L].p[k] /= share;
+        for (int k = 2; k < CC_MODEL_SIZE; k++) { /* among the rows of D u R stays */
+            CcHypothesis *h = &m->lag[L];
+            h->R[cc_entry(0, k)] *= share;
+            h->R[cc_entry(1, k)] *= share;
+            h->R[cc_entry(k, k)] *= share * share;
+            h->r[k] /= share;
+            h->p[k] /= share;
         }
     m->unit = unit;
 }
@@ -158,69 +163,92 @@ CC_API void cc_model_at_step(CcPartnerModel *m, double H)
     *m = (CcPartnerModel){.H = H, .unit = unit > CC_MODEL_TINY && unit < CC_MODEL_HUGE ? unit : 0.0};
 }
 
-/* Rotate the row, with t on the right side, into R p = r; returns what no p explains of t. */
-CC_APART double cc_rotate_in(double R[CC_MODEL_TRIANGLE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE], double t)
+/* Rotate the row, of the weight w and with t on the right side, into R p = r; returns the square that no p explains of
+ * it.  Givens' rotations without roots: D_j' = D_j + w x_j^2, of which the row keeps the weight w D_j/D_j'. */
+CC_APART double cc_rotate_in(double R[CC_MODEL_TRIANGLE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE], double t,
+                             double w)
 {
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
-        if (row[j] == 0.0)
+        double *line = R + cc_entry(j, j), x = row[j], D = line[0] + w * x * x;
+        if (x == 0.0 || !(D > CC_MODEL_NOTHING))
             continue;
-        double a = R[cc_entry(j, j)], size = cc_sqrt(a * a + row[j] * row[j]);
-        if (!(size > 0.0))
-            continue;
-        double scale = 1.0 / size, c = a * scale, s = row[j] * scale;
-        for (int k = j; k < CC_MODEL_SIZE; k++) {
-            double up = R[cc_entry(j, k)];
-            R[cc_entry(j, k)] = c * up + s * row[k];
-            row[k] = c * row[k] - s * up;
+        double scale = 1.0 / D, c = line[0] * scale, s = w * x * scale, r_j = r[j];
+        line[0] = D;
+        for (int k = j + 1; k < CC_MODEL_SIZE; k++) {
+            double up = line[k - j];
+            line[k - j] = c * up + s * row[k];
+            row[k] -= x * up;
         }
-        double up = r[j];
-        r[j] = c * up + s * t;
-        t = c * t - s * up;
+        r[j] = c * r_j + s * t;
+        t -= x * r_j;
+        w *= c;
     }
-    return t;
+    return w * t * t;
 }
 
-/* p of a hypothesis, with its prior: `b` = W in units; p as it was gives b_1 and b_2 over b_0.  `late`: others answer
- * all the time, and the prior is p_0 = (0, 0, W, -a_1 W, -a_2 W).  Returns 1 where b_1, b_2 came from the prior. */
-CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b, int late)
+/* Rotate the row j of the prior in, of the square `weight`: factor p_in + p_j = t. */
+CC_API void cc_rotate_prior_in(double R[CC_MODEL_TRIANGLE], double r[CC_MODEL_SIZE], int j, int in, double factor,
+                               double t, double weight)
 {
+    double row[CC_MODEL_SIZE] = {0.0};
+    row[in] = factor;
+    row[j] = 1.0;
+    cc_rotate_in(R, r, row, t, weight);
+}
+
+/* p of R p = r; a parameter that nothing shows is 0. */
+CC_API void cc_solve_triangle(const double R[CC_MODEL_TRIANGLE], const double r[CC_MODEL_SIZE], double p[CC_MODEL_SIZE])
+{
+    for (int j = CC_MODEL_SIZE - 1; j >= 0; j--) {
+        const double *line = R + cc_entry(j, j);
+        double rest = r[j];
+        for (int k = j + 1; k < CC_MODEL_SIZE; k++)
+            rest -= line[k - j] * p[k];
+        p[j] = line[0] != 0.0 ? rest : 0.0;
+    }
+}
+
+static const double cc_prior_weight[CC_MODEL_SIZE] = {
+    CC_MODEL_SWINGS * CC_MODEL_SWINGS, 1.0, CC_MODEL_LIKELY * CC_MODEL_LIKELY, CC_MODEL_LIKELY * CC_MODEL_LIKELY, 1.0,
+};
+
+/* p of R p = r with the prior of b_1 and b_2, where they are open, by a_1 and a_2 of p. */
+CC_API void cc_solve_with_answers(CcHypothesis *h, const double R[CC_MODEL_TRIANGLE], const double r[CC_MODEL_SIZE],
+                                  const int open[CC_MODEL_SIZE], double rho_2)
+{
+    double R_b[CC_MODEL_TRIANGLE], r_b[CC_MODEL_SIZE];
+    __builtin_memcpy(R_b, R, sizeof R_b);
+    __builtin_memcpy(r_b, r, sizeof r_b);
+    for (int j = 3; j < CC_MODEL_SIZE; j++)
+        if (open[j])
+            cc_rotate_prior_in(R_b, r_b, j, 2, h->p[j - 3], 0.0, cc_prior_weight[j] * rho_2);
+    cc_solve_triangle(R_b, r_b, h->p);
+}
+
+/* p of a hypothesis, with its prior for what the samples leave open, of the square weight rho_2 = rho^2: `b` = W in
+ * units; a_1 and a_2 of p as it was, and then of this sample, give b_1 and b_2 over b_0.  `late`: others answer all the
+ * time, and the prior is p_0 = (0, 0, W, -a_1 W, -a_2 W). */
+CC_API void cc_solve_model(CcHypothesis *h, double rho_2, double b, int late)
+{
+    const double likely[CC_MODEL_SIZE] = {0.0, -1.0, b};
+    const double still[CC_MODEL_SIZE] = {0.0, 0.0, b, -h->p[0] * b, -h->p[1] * b};
     double R[CC_MODEL_TRIANGLE], r[CC_MODEL_SIZE];
-    const double prior[CC_MODEL_SIZE][CC_MODEL_SIZE + 1] = {
-        {1.0, 0.0, 0.0, 0.0, 0.0, 0.0},
-        {0.0, 1.0, 0.0, 0.0, 0.0, -1.0},
-        {0.0, 0.0, 1.0, 0.0, 0.0, b},
-        {0.0, 0.0, h->p[0], 1.0, 0.0, 0.0},
-        {0.0, 0.0, h->p[1], 0.0, 1.0, 0.0},
-    };
-    static const double weight[CC_MODEL_SIZE] = {CC_MODEL_SWINGS, 1.0, CC_MODEL_LIKELY, CC_MODEL_LIKELY, 1.0};
-    double still[CC_MODEL_SIZE] = {0.0, 0.0, b, -h->p[0] * b, -h->p[1] * b};
-    int likely = 0;
+    int open[CC_MODEL_SIZE];
     __builtin_memcpy(R, h->R, sizeof R);
     __builtin_memcpy(r, h->r, sizeof r);
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
-        if (cc_abs(h->R[cc_entry(j, j)]) > CC_MODEL_OPEN * rho) /* the samples determine it */
-            continue;
-        double row[CC_MODEL_SIZE] = {0.0}, w = late ? rho : weight[j] * rho;
-        for (int k = 0; k < CC_MODEL_SIZE && !late; k++)
-            row[k] = w * prior[j][k];
-        row[j] = w;
-        cc_rotate_in(R, r, row, w * (late ? still[j] : prior[j][CC_MODEL_SIZE]));
-        likely |= j > 2 && !late;
+        open[j] = !(h->R[cc_entry(j, j)] > CC_MODEL_OPEN * CC_MODEL_OPEN * rho_2);
+        if (open[j] && late)
+            cc_rotate_prior_in(R, r, j, j, 1.0, still[j], rho_2);
+        else if (open[j] && j < 3)
+            cc_rotate_prior_in(R, r, j, j, 1.0, likely[j], cc_prior_weight[j] * rho_2);
     }
-    for (int j = CC_MODEL_SIZE - 1; j >= 0; j--) {
-        double rest = r[j];
-        for (int k = j + 1; k < CC_MODEL_SIZE; k++)
-            rest -= R[cc_entry(j, k)] * h->p[k];
-        h->p[j] = R[cc_entry(j, j)] != 0.0 ? rest / R[cc_entry(j, j)] : 0.0;
+    if (late || !(open[3] || open[4])) {
+        cc_solve_triangle(R, r, h->p);
+        return;
     }
-    return likely;
-}
-
-/* Likewise with a_1 and a_2 of this sample in the prior. */
-CC_API void cc_solve_model(CcHypothesis *h, double rho, double b, int late)
-{
-    if (cc_solve_with_prior(h, rho, b, late))
-        cc_solve_with_prior(h, rho, b, late);
+    cc_solve_with_answers(h, R, r, open, rho_2);
+    cc_solve_with_answers(h, R, r, open, rho_2);
 }
 
 /* The entries of (1) for forces from u on, the newest first. */
@@ -352,14 +380,11 @@ CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MOD
     double copy[CC_MODEL_SIZE], few = m->learned < 60.0 ? 0.17 / (double)(1ULL << (int)m->learned) : 0.0;
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
         copy[j] = row[j];
-        h->r[j] *= CC_MODEL_KEEPS;
-        for (int k = j; k < CC_MODEL_SIZE; k++)
-            h->R[cc_entry(j, k)] *= CC_MODEL_KEEPS;
+        h->R[cc_entry(j, j)] *= CC_MODEL_FORGETS;
     }
-    double rest = cc_rotate_in(h->R, h->r, copy, Dy);
-    h->rest = CC_MODEL_FORGETS * h->rest + rest * rest;
+    h->rest = CC_MODEL_FORGETS * h->rest + cc_rotate_in(h->R, h->r, copy, Dy, 1.0);
     double rho = m->size * (few + 1e-8) + cc_sqrt(0.5 * (1.0 - CC_MODEL_ERRORS) * h->S);
-    cc_solve_model(h, rho, m->unit > 0.0 ? W / m->unit : 0.0, late);
+    cc_solve_model(h, rho * rho, m->unit > 0.0 ? W / m->unit : 0.0, late);
     double left = Dy - cc_product(CC_MODEL_SIZE, h->p, row);
     h->S = CC_MODEL_ERRORS * h->S + left * left;
 }

@@ -31,6 +31,26 @@ EXPORT int learn(CcPartnerModel *m, int n, const double y[], const double f[], d
     return lag;
 }
 
+/* Rotate n rows of 6 numbers, the last one t, into R and r, and solve them; returns the squares left over. */
+EXPORT double least_squares(int n, double rows[][CC_MODEL_SIZE + 1], const double weights[],
+                            double R[CC_MODEL_TRIANGLE], double r[CC_MODEL_SIZE], double p[CC_MODEL_SIZE])
+{
+    double left = 0.0;
+    for (int i = 0; i < n; i++)
+        left += cc_rotate_in(R, r, rows[i], rows[i][CC_MODEL_SIZE], weights[i]);
+    cc_solve_triangle(R, r, p);
+    return left;
+}
+
+/* Count forces in another unit, and give the parameters that R and r alone have then. */
+EXPORT void in_units(CcPartnerModel *m, int lag, double unit, double p[CC_MODEL_SIZE])
+{
+    cc_model_in_units(m, unit);
+    cc_solve_triangle(m->lag[lag].R, m->lag[lag].r, p);
+    for (int j = 2; j < CC_MODEL_SIZE; j++)
+        p[j] *= m->unit;
+}
+
 EXPORT void parameters(const CcPartnerModel *m, int lag, double p[6])
 {
     for (int j = 0; j < CC_MODEL_SIZE; j++)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.linalg import expm
+from scipy.linalg import expm, lstsq
 
 from tests.contact_core.hosted import load_c
 
@@ -25,6 +25,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     number = ctypes.c_double
     loaded.learn.argtypes = [ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 2, *[number] * 3, ctypes.c_int]
     loaded.learn.argtypes += [ctypes.c_void_p]
+    loaded.in_units.argtypes = [ctypes.c_void_p, ctypes.c_int, number, ctypes.c_void_p]
+    loaded.least_squares.restype = number
+    loaded.least_squares.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 5]
     return loaded
 
 
@@ -209,3 +212,41 @@ def test_another_step_begins_anew(library: ctypes.CDLL) -> None:
     library.learn(memory, 1, y.ctypes.data, f.ctypes.data, 0.5 * H, 0.5, 0.3, 0, predicted.ctypes.data)
     library.parameters(memory, 0, p.ctypes)
     assert p[5] == 0.0 and not p[:5].any()
+
+
+@pytest.mark.parametrize("rank", [5, 3])
+@pytest.mark.parametrize("size", [1e-90, 1.0, 1e90])
+def test_rotated_rows_are_the_least_squares_of_scipy(library: ctypes.CDLL, rank: int, size: float) -> None:
+    """40 weighted rows whose columns differ by eight powers of ten.  With the rank 3 the last two columns are
+    combinations of the others, as those of a free body are, and nothing is left of the right side."""
+    random = np.random.default_rng(rank)
+    rows = random.normal(size=(40, 6))
+    rows[:, rank:] = rows[:, :3] @ random.normal(size=(3, 6 - rank)) if rank == 3 else rows[:, rank:]
+    columns = np.array([1.0, 1e-4, 1e4, 1.0, 1.0])
+    rows *= size * np.append(columns, 1.0)
+    weights = random.uniform(0.01, 1.0, 40)
+    scaled = rows * np.sqrt(weights)[:, None] / size
+    R, r, p, used = np.zeros(15), np.zeros(5), np.zeros(5), rows.copy()
+    left = library.least_squares(40, used.ctypes.data, weights.ctypes.data, R.ctypes.data, r.ctypes.data, p.ctypes.data)
+    if rank == 5:
+        expected, squares, *_ = lstsq(scaled[:, :5] / columns, scaled[:, 5])
+        assert p == pytest.approx(expected / columns, rel=1e-11)
+        assert left / size**2 == pytest.approx(float(squares), rel=1e-12)
+    else:
+        assert left / size**2 < 1e-26 * np.sum(scaled[:, 5] ** 2)
+    triangle, D = np.eye(5), R[[0, 5, 9, 12, 14]]
+    triangle[np.triu_indices(5, 1)] = np.delete(R, [0, 5, 9, 12, 14])
+    normal, exact = triangle.T @ np.diag(D / size**2) @ triangle, scaled[:, :5].T @ scaled[:, :5]
+    assert np.abs(normal - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+def test_a_smaller_unit_of_forces_changes_no_parameter(library: ctypes.CDLL) -> None:
+    body, f, p, alone = two_masses(), pulses(3, 60), np.zeros(6), np.zeros(5)
+    y, predicted, memory = body.motion(f), np.zeros(60), ctypes.create_string_buffer(library.size())
+    library.learn(memory, 60, y.ctypes.data, f.ctypes.data, H, body.at_once(), 0.3, 0, predicted.ctypes.data)
+    library.parameters(memory, 0, p.ctypes)
+    before = p[:5].copy()
+    library.in_units(memory, 0, 0.02, alone.ctypes.data)
+    library.parameters(memory, 0, p.ctypes)
+    assert p[:5] == pytest.approx(before, rel=1e-14)
+    assert alone == pytest.approx(before, rel=1e-8)

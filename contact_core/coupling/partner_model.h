@@ -168,12 +168,14 @@ CC_API void cc_model_at_step(CcPartnerModel *m, double H)
 CC_APART double cc_rotate_in(double R[CC_MODEL_TRIANGLE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE], double t,
                              double w)
 {
+#pragma GCC unroll 5 /* CC_MODEL_SIZE */
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
         double *line = R + cc_entry(j, j), x = row[j], D = line[0] + w * x * x;
         if (x == 0.0 || !(D > CC_MODEL_NOTHING))
             continue;
         double scale = 1.0 / D, c = line[0] * scale, s = w * x * scale, r_j = r[j];
         line[0] = D;
+#pragma GCC unroll 5 /* CC_MODEL_SIZE */
         for (int k = j + 1; k < CC_MODEL_SIZE; k++) {
             double up = line[k - j];
             line[k - j] = c * up + s * row[k];
@@ -197,11 +199,14 @@ CC_API void cc_rotate_prior_in(double R[CC_MODEL_TRIANGLE], double r[CC_MODEL_SI
 }
 
 /* p of R p = r; a parameter that nothing shows is 0. */
-CC_API void cc_solve_triangle(const double R[CC_MODEL_TRIANGLE], const double r[CC_MODEL_SIZE], double p[CC_MODEL_SIZE])
+CC_APART void cc_solve_triangle(const double R[CC_MODEL_TRIANGLE], const double r[CC_MODEL_SIZE],
+                                double p[CC_MODEL_SIZE])
 {
+#pragma GCC unroll 5 /* CC_MODEL_SIZE */
     for (int j = CC_MODEL_SIZE - 1; j >= 0; j--) {
         const double *line = R + cc_entry(j, j);
         double rest = r[j];
+#pragma GCC unroll 5 /* CC_MODEL_SIZE */
         for (int k = j + 1; k < CC_MODEL_SIZE; k++)
             rest -= line[k - j] * p[k];
         p[j] = line[0] != 0.0 ? rest : 0.0;

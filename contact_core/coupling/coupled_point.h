@@ -267,13 +267,15 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
         then[i] += 0.5 * H * ((own[i] - v[i]) + (p->own[i] - p->v[i])); /* carried along by the line */
     }
     const double still[3] = {0.0, 0.0, 0.0}, *way = o->central ? still : D;
-    o->potential(o->data, then, way, &before);
+    double outside = 0.0;
+    if (!o->central) {
+        o->potential(o->data, then, way, &before);
+        for (int i = 0; i < 3; i++)
+            turned[i] = before.gradient[i] - p->gradient[i];
+        outside = before.U - p->U + 0.5 * cc_dot(turned, D) + 0.5 * before.leak;
+    }
     o->potential(o->data, at, way, &here);
-    for (int i = 0; i < 3; i++)
-        turned[i] = before.gradient[i] - p->gradient[i];
-    double outside = before.U - p->U + 0.5 * cc_dot(turned, D) + 0.5 * (before.leak + here.leak);
-    if (o->central)
-        outside = 0.0;
+    outside += o->central ? 0.0 : 0.5 * here.leak;
     p->outside += outside;
     for (int L = 0; L < CC_LAGS; L++) {
         double damped = -cc_dot(p->damped[L], D), rubbed = -cc_dot(p->rubbed[L], D);
@@ -372,15 +374,19 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
             P_1[i] = P[i] + D[i];
         }
         o->potential(o->data, M, D, &middle);
-        o->potential(o->data, P_1, still, &end);
+        double U_1 = begin.U + middle.leak + cc_dot(middle.gradient, D); /* exact of a central force */
+        if (!o->central) {
+            o->potential(o->data, P_1, still, &end);
+            U_1 = end.U;
+        }
         double b = cc_point_friction(o, &middle, f, v, in->turn), slack = 1.0 + 0.5 * b * W * H;
         cc_point_loss(o, b, &middle, D, H, force);
-        double way = cc_dot(D, D), missing = end.U - begin.U - middle.leak - cc_dot(middle.gradient, D), g = 0.0;
-        double blur = CC_POINT_BLUR * (begin.U + end.U + cc_norm(middle.gradient) * cc_norm(P));
+        double way = cc_dot(D, D), missing = U_1 - begin.U - middle.leak - cc_dot(middle.gradient, D), g = 0.0;
+        double blur = CC_POINT_BLUR * (begin.U + U_1 + cc_norm(middle.gradient) * cc_norm(P));
         missing = !o->central && cc_abs(missing) > blur && way > 0.0 ? missing / way : 0.0;
         cc_point_payable(o, &begin, &middle, D, S);
         double paying = cc_dot(S, S);
-        if (in->W_R > 0.0 && paying > 0.0 && cc_abs(R) > CC_POINT_SETTLED * (begin.U + end.U))
+        if (in->W_R > 0.0 && paying > 0.0 && cc_abs(R) > CC_POINT_SETTLED * (begin.U + U_1))
             g = cc_within(CC_BOND_PAYS * R * H / paying, -0.5 * most, most);
         if (o->central)
             cc_point_moment_back(M, in->T, D, most, H, back);

@@ -23,31 +23,43 @@ static CcPoint *partner_of(Element *e) { return (CcPoint *)e->partner; }
 
 static double damping_of(const Element *e) { return e->work != 0.0 ? e->d : 0.0; }
 
-/* The potential of a central force. */
+/* A unit vector across n about which the way D turns the line; any one where it does not turn it. */
+static void turning_axis(const double n[3], const double D[3], double axis[3])
+{
+    int smallest = 0;
+    cc_cross(n, D, axis);
+    double size = cc_norm(axis);
+    for (int i = 1; i < 3; i++)
+        smallest = cc_abs(n[i]) < cc_abs(n[smallest]) ? i : smallest;
+    if (!(size > 0.0)) {
+        cc_cross(n, (double[3]){smallest == 0, smallest == 1, smallest == 2}, axis);
+        size = cc_norm(axis);
+    }
+    for (int i = 0; i < 3; i++)
+        axis[i] /= size;
+}
+
+/* The potential of a central force, with the mean length m of the ends of the way D. */
 static void spring_potential(const void *data, const double P[3], const double D[3], CcPotential *at)
 {
     const SpringSeen *law = data;
-    double from[3], to[3], l = cc_norm(P), *n = at->V[0];
+    double from[3], to[3], l = cc_norm(P), m = l, *n = at->V[0];
     for (int i = 0; i < 3; i++) {
         from[i] = P[i] - 0.5 * D[i];
         to[i] = P[i] + 0.5 * D[i];
         n[i] = l > COINCIDENT ? P[i] / l : law->direction[i];
     }
-    double m = 0.5 * (cc_norm(from) + cc_norm(to)), F = cc_spring_force(law->k, m - law->l0), swing[3], way[3];
-    int apart = m > COINCIDENT, smallest = 0;
+    if (D[0] != 0.0 || D[1] != 0.0 || D[2] != 0.0)
+        m = 0.5 * (cc_norm(from) + cc_norm(to));
+    double F = cc_spring_force(law->k, m - law->l0);
+    int apart = m > COINCIDENT;
     at->U = cc_spring_energy(law->k, l - law->l0);
     at->leak = 0.0;
     at->k[0] = law->k;
     at->k[1] = apart && F > 0.0 ? F / m : 0.0;
-    for (int i = 0; i < 3; i++) {
-        at->gradient[i] = F * (apart ? P[i] / m : n[i]);
-        smallest = cc_abs(n[i]) < cc_abs(n[smallest]) ? i : smallest;
-    }
-    cc_cross(n, D, swing); /* the line turns about this */
-    cc_cross(n, (double[3]){smallest == 0, smallest == 1, smallest == 2}, way);
-    double turns = cc_norm(swing), size = turns > 0.0 ? turns : cc_norm(way);
     for (int i = 0; i < 3; i++)
-        at->tangent[i] = (turns > 0.0 ? swing[i] : way[i]) / size;
+        at->gradient[i] = F * (apart ? P[i] / m : n[i]);
+    turning_axis(n, D, at->tangent);
     cc_cross(at->tangent, n, at->V[1]);
 }
 

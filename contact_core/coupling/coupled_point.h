@@ -366,6 +366,7 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
     double soft = in->W_R > 0.0 ? CC_POINT_SOFT * cc_sqrt(stiffest / in->W_R) : 0.0, most = soft < stop ? soft : stop;
     for (int i = 0; i < 3; i++)
         f[i] = -begin.gradient[i];
+    double before = 0.0; /* the square that f moved by */
     for (int n = 1;; n++) {
         double wanted[3], size = 0.0, moved = 0.0;
         for (int i = 0; i < 3; i++) {
@@ -403,8 +404,10 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
             moved += change * change;
             size += f[i] * f[i];
         }
-        if (moved <= CC_POINT_ROUNDING * CC_POINT_ROUNDING * size || n == CC_POINT_STEPS)
+        double next = moved < before ? moved * (moved / before) : moved; /* as it went on until now */
+        if (next <= CC_POINT_ROUNDING * CC_POINT_ROUNDING * size || n == CC_POINT_STEPS)
             return n;
+        before = moved;
     }
 }
 

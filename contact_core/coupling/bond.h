@@ -13,6 +13,10 @@
  *                 the prediction errors of the model on twenty.  Of a damper that shows z > 1/2 the 1/20 suffices after
  *                 three samples, and four in a row in place of thirty: it soon makes speed if it is late, and outweighs
  *                 what others do
+ * Length          an element that sees speeds alone does not see whether the interval that ended was as long as the
+ *                 step before, H, or as the step to come, H_1, as where bodies are stepped first: y = dv/H_1, L = 0.
+ *                 Where steps vary that length is taken whose y leaves below 1/4 of the squares that the other one
+ *                 leaves with any lag.  Until one is found no lag and no W are taken from what is seen
  * Admittance      W, the slope of the fit of second differences; b_0 of the model where that predicts better
  * The law itself  acts while the order is unknown, never worse than a force that is held
  * Ledger, J       made, and taken by losses, for each lag
@@ -57,6 +61,9 @@
 #define CC_BOND_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W, */
 #define CC_BOND_SURELY 0.99       /* and from which on, and CC_BOND_EARLY samples, it takes one of z = d W H above */
 #define CC_BOND_LARGE 0.8
+#define CC_BOND_LENGTH 0.25       /* of what one length of the intervals leaves: with less the other one is it */
+#define CC_BOND_VARIES 1e-6       /* share of the squares of what is seen by which they differ with steps that vary */
+#define CC_BOND_CLEARLY 0.9       /* likewise, of a W by which a force that is held is judged */
 #define CC_BOND_BY_CHANCE 0.5     /* of those squares: with less W is shown and logged nowhere */
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
 #define CC_BOND_FAILS 1e-4        /* of the squares: a given lag that leaves less is not contradicted */
@@ -96,6 +103,16 @@ typedef struct {
     CcLedger ledger;
     double literal CC_IN(0, 1);                   /* 1 where the law itself acts */
 } CcBond;
+
+/* Of an element of one direction that sees speeds alone: the motion with the length H_1 of the step to come in place of
+ * that of the step before, as of bodies that are stepped first, whose L is 0. */
+typedef struct {
+    double y, dy, fit[3];     /* of the last interval; sums as those of a lag */
+    double found CC_IN(0, 2); /* 1: intervals are as long as the step to come; 2: as the step before; 0: not found */
+    double H CC_FROM(0), varies CC_FROM(0); /* the last step, s; share by which recent steps changed, fading */
+    double further, held; /* m: what x would be more; and with each speed held over the step to come, as by `hold` */
+    double work[CC_LAGS];  /* J: of the forces of each lag on what x would be more */
+} CcNextLength;
 
 CC_API double cc_within(double a, double least, double most) { return a < least ? least : a > most ? most : a; }
 
@@ -207,6 +224,54 @@ CC_API int cc_bond_fits_best(const CcBond *c, double share, int *best)
         left[L] = cc_bond_residual(c, L);
     *best = cc_least_lag(left);
     return c->learned >= CC_BOND_FIRST && cc_is_least_by(left, *best, share);
+}
+
+/* 1 where intervals may be as long as the step to come: the force acts at once, as far as is known. */
+CC_API int cc_bond_may_see_the_end(const CcBond *c, const CcBondOptions *o)
+{
+    return !cc_bond_knows_lag(c, o) || cc_lag(c->lag) == 0;
+}
+
+/* 1 where it is open how long they are: steps vary, or did, and nothing shows it. */
+CC_API int cc_bond_length_is_open(const CcBond *c, const CcBondOptions *o, const CcNextLength *next)
+{
+    double apart = next ? cc_abs(next->fit[2] - c->fits[0][2]) : 0.0;
+    return next && next->found == 0.0 && apart > CC_BOND_VARIES * c->fits[0][2] && cc_bond_may_see_the_end(c, o);
+}
+
+/* Add the interval with the acceleration y_1 that it had if it was as long as the step to come. */
+CC_API void cc_bond_see_next(const CcBond *c, CcNextLength *next, double y_1, int learns)
+{
+    double ddf = c->f[0][0] - 2.0 * c->f[1][0] + c->f[2][0], dy = y_1 - next->y, ddy = dy - next->dy;
+    const double product[3] = {ddf * ddf, ddf * ddy, ddy * ddy};
+    for (int i = 0; i < 3 && learns; i++)
+        next->fit[i] = cc_faded(CC_BOND_FORGETS, next->fit[i]) + product[i];
+    next->y = y_1, next->dy = dy;
+}
+
+/* Find the length that leaves far less than the other one does with any lag.  Returns 1 where intervals turn out to be
+ * as long as the step to come: what was learned with the other length is forgotten. */
+CC_API int cc_bond_find_length(CcBond *c, const CcBondOptions *o, CcNextLength *next)
+{
+    int best;
+    const double *fit = next->fit;
+    cc_bond_fits_best(c, 1.0, &best);
+    if (c->learned < CC_BOND_FIRST || !cc_bond_may_see_the_end(c, o))
+        return 0;
+    double before = cc_bond_residual(c, best), after = cc_remainder(fit[0], cc_max(fit[1], 0.0), fit[2]);
+    if (before < CC_BOND_LENGTH * after)
+        next->found = 2.0;
+    if (!(after < CC_BOND_LENGTH * before))
+        return 0;
+    next->found = 1.0;
+    for (int L = 0; L < CC_LAGS; L++) /* other lags explain nothing */
+        c->fits[L][0] = fit[0], c->fits[L][1] = L == 0 ? fit[1] : 0.0, c->fits[L][2] = fit[2];
+    c->y[0] = next->y, c->dy[0] = next->dy;
+    c->model = (CcPartnerModel){0};
+    c->known = o->given.inertia > 0.0 ? c->known : 0.0;
+    c->lag = c->shown = c->likely = 0.0;
+    c->settled = o->given.lag == CC_LAG_AUTO;
+    return 1;
 }
 
 /* The lag that explains what is seen, where no signal is given. */
@@ -389,8 +454,10 @@ CC_API void cc_bond_refute(CcBond *c, const CcBondOptions *o)
     c->refuted = cc_bond_explains(fit, share) && c->learned >= CC_BOND_FIRST && matters > CC_BOND_REFUTES;
 }
 
-/* Learn lag and W from the interval that ended with the acceleration y. */
-CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], const double v[3])
+/* Learn lag and W from the interval that ended with the acceleration y; next: 0, or where its length is not known,
+ * with the acceleration y_1 that it had otherwise. */
+CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], const double v[3], CcNextLength *next,
+                          double y_1)
 {
     double ddy[3], size = 0.0, product[CC_LAGS][3], changed = 0.0;
     for (int i = 0; i < 3; i++) {
@@ -417,7 +484,10 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
         for (int i = 0; i < 3; i++)
             c->fits[L][i] = cc_faded(CC_BOND_FORGETS, c->fits[L][i]) + product[L][i];
     c->learned += learns;
-    int unsettled = !cc_bond_knows_lag(c, o), asked = unsettled ? cc_bond_ask(c) : -1;
+    if (next)
+        cc_bond_see_next(c, next, y_1, learns);
+    int swapped = next && learns && cc_bond_find_length(c, o, next), open = cc_bond_length_is_open(c, o, next);
+    int unsettled = !cc_bond_knows_lag(c, o), asked = unsettled && !open ? cc_bond_ask(c) : -1;
     if (learns && cc_bond_doubts(c, o))
         asked = cc_bond_contradicts(c);
     if (!unsettled && asked >= 0)
@@ -427,9 +497,9 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
     else if (!unsettled || o->given.holds)
         c->lag = by_errors;
     int silent = !o->given.holds && cc_bond_is_damper(o) && cc_probe_ends(&c->probe);
-    if (learns && unsettled && asked < 0 && (silent || o->given.holds) && by_errors == before)
+    if (learns && unsettled && asked < 0 && (silent || o->given.holds) && by_errors == before && !open)
         cc_bond_find_lag(c);
-    if (learns && unsettled && silent)
+    if (learns && unsettled && silent && !open)
         cc_bond_settle(c);
     if (probing && unsettled && asked < 0)
         cc_probe_again(&c->probe);
@@ -441,11 +511,11 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
         c->model.use = 0.0;
     }
     probing = probing && c->settled == 0.0;
-    int asks = probing || o->given.straight || !cc_bond_knows_lag(c, o);
+    int asks = probing || open || o->given.straight || !cc_bond_knows_lag(c, o);
     if (learns && !asks && c->refuted == 0.0 && (o->given.inertia > 0.0 || !o->given.identify))
         cc_bond_refute(c, o);
     int enough = !(o->given.inertia > 0.0) || c->learned > CC_BOND_EARLY || c->refuted != 0.0;
-    if (learns && cc_bond_identifies(c, o) && enough && !probing)
+    if (learns && cc_bond_identifies(c, o) && enough && !probing && !open)
         cc_bond_admit(c, o, c->fits[lag]);
     if (cc_bond_identifies(c, o) && !probing && cc_bond_is_explained(c, lag))
         c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
@@ -454,7 +524,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
     if (c->known == 0.0)
         c->unanswered += excited && !answer;
     c->answered += c->answered < 2.0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3 && !swapped; i++)
         c->y[i] = y[i];
 }
 
@@ -531,6 +601,14 @@ CC_API int cc_bond_is_sure(const CcBond *c) { return c->known == 1.0 && c->learn
 
 /* 1 if a step can be advised: not by speeds that are none of the way. */
 CC_API int cc_bond_advises(const CcBond *c) { return cc_bond_is_sure(c) && !cc_is_mismatched(&c->rule); }
+
+/* 1 if a force that is held can be judged: the bodies answer to it, and not to springs of others, which follow the same
+ * motion. */
+CC_API int cc_bond_judges_hold(const CcBond *c, const CcBondOptions *o)
+{
+    int clear = o->given.inertia > 0.0 || cc_bond_explains(c->fits[cc_lag(c->lag)], CC_BOND_CLEARLY);
+    return cc_bond_advises(c) && clear;
+}
 
 /* W, 1/kg, as found or given; 0 while it is unknown. */
 CC_API double cc_bond_known_admittance(const CcBond *c, const CcBondOptions *o)

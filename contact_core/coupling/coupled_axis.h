@@ -28,8 +28,13 @@
  *
  * |F| is at most 1.2 times what the law gives at the farthest place that the measured motion could reach.
  *
- * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
- * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found (position_rule.h).
+ * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those
+ * of semi-implicit Euler up to a constant.  H is the length of the step before, unless intervals are found to be as
+ * long as the step to come (bond.h): then x and the ledger are corrected by all that was missed.  Until one is found the
+ * law acts with x + H v/2 that is summed as for a force that is held, H v over the step to come, which is right of both.
+ * Bodies that are stepped first hold the force over a step that is not known yet: while steps vary the law itself would
+ * make energy, and what was made is paid back.  With positions the rule beta of the integrator is found
+ * (position_rule.h).
  * Range and limits: THEORY.md. */
 #ifndef CC_COUPLED_AXIS_H
 #define CC_COUPLED_AXIS_H
@@ -42,6 +47,7 @@
 #define CC_AXIS_SOFT 0.6          /* it pays back by a damper of 2 * 0.3 of the critical one at most: others swing */
 #define CC_AXIS_SHARE 0.2         /* beside it; and by that share of a damper's force */
 #define CC_AXIS_CEILING 1.2
+#define CC_AXIS_EVEN 1e-3         /* change of recent steps over the step, up to which they are the same */
 #define CC_AXIS_STIRS 1e-4        /* of the answer of the first guess: less shows no interval before the first sample */
 #define CC_AXIS_SUDDEN 30.0       /* times a step, and what explains a change of v: more may be a longer interval */
 #define CC_AXIS_ROUNDING 1.2e-7   /* of v, likewise: what two speeds in single precision are rounded by */
@@ -49,6 +55,7 @@
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     CcBond bond;           /* its vectors have one component, of -F and y */
+    CcNextLength next;     /* where speeds alone are seen */
     double place, way;     /* x as it came, without the shift by beta; way of x in the last interval */
     double x, v, a_before; /* last sample; a of the interval before the last one, m/s^2 */
     double by_place CC_IN(0, 1); /* 1 where positions are given */
@@ -90,12 +97,48 @@ CC_API double cc_axis_acceleration(const CcAxis *c, const double *place, double 
     return change / (may_be && sudden ? H_1 : b->H);
 }
 
+/* 1 where intervals are as long as the step to come: the bodies are stepped first. */
+CC_API int cc_axis_sees_the_end(const CcAxis *c, const CcBondOptions *o)
+{
+    return o->bodies_first || c->next.found == 1.0;
+}
+
+/* Intervals turn out to be as long as the step to come: the ways were longer all the time. */
+CC_API void cc_axis_lengthen(CcAxis *c, const CcBondOptions *o)
+{
+    double x_0 = c->x;
+    c->x = c->place = x_0 + c->next.further;
+    for (int L = 0; L < CC_LAGS; L++) {
+        c->bond.ledger.made[L] += 0.5 * o->k * (c->x + x_0) * c->next.further - c->next.work[L];
+        c->bond.ledger.taken[L] += c->next.work[L];
+    }
+    c->next.held = 0.0;
+}
+
+/* Add what the way to the rate v would be longer by if it were as long as the step H_1 to come. */
+CC_API void cc_axis_meets_step(CcAxis *c, const CcBondOptions *o, double v, double H_1)
+{
+    CcNextLength *next = &c->next;
+    double H = c->bond.H, way = 0.5 * (H_1 - H) * (v + c->v);
+    double changed = next->H > 0.0 ? cc_abs(H_1 / next->H - 1.0) : 0.0;
+    int open = next->found == 0.0 && cc_bond_may_see_the_end(&c->bond, o);
+    next->varies = cc_fading_peak(CC_BOND_SHORTENS, next->varies, changed);
+    next->H = H_1;
+    next->further += way;
+    for (int L = 0; L < CC_LAGS; L++)
+        next->work[L] -= c->bond.f[L][0] * way;
+    next->held = open ? next->held + 0.5 * (H_1 - H) * v : 0.0;
+}
+
 /* The interval between the last sample and this one, before the step H_1. */
 CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, double v, double H_1)
 {
     CcBond *b = &c->bond;
-    double H = b->H, x_0 = c->x, way = 0.5 * H * (v + c->v), y[3] = {cc_axis_acceleration(c, place, v, H_1)};
+    double H = b->H, x_0 = c->x, y[3] = {cc_axis_acceleration(c, place, v, H_1)}, y_1 = (v - c->v) / H_1;
+    double way = 0.5 * H * (v + c->v);
+    CcNextLength *next = !place && !cc_axis_sees_the_end(c, o) ? &c->next : 0;
     c->jumped = 0.0;
+    cc_axis_meets_step(c, o, v, H_1);
     if (place) {
         double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};
         if (cc_bond_find_rule(b, gone, before, now, cc_abs(*place))) {
@@ -116,7 +159,9 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
         b->ledger.taken[L] += work > 0.0 ? work : 0.0;
     }
     cc_bond_meets_speed(b, cc_abs(v), cc_abs(c->v));
-    cc_bond_learn(b, o, y, (double[3]){v});
+    cc_bond_learn(b, o, y, (double[3]){v}, next, y_1);
+    if (next && next->found == 1.0)
+        cc_axis_lengthen(c, o);
 }
 
 /* The force of an interval that begins at x, v, when R has been made until then. */
@@ -189,7 +234,7 @@ CC_API int cc_axis_observe(CcAxis *c, const CcBondOptions *o, const double *plac
             cc_axis_put(c, o, *place, v);
             return 0;
         }
-    } else if (o->bodies_first) {
+    } else if (cc_axis_sees_the_end(c, o)) {
         c->bond.H = H;
     }
     cc_axis_see(c, o, place, v, H);
@@ -214,6 +259,8 @@ CC_API int cc_axis_is_literal(const CcAxis *c, const CcBondOptions *o, double H)
         return cc_bond_is_literal(b, o);
     double stiff = o->k * b->W * H * H, off = CC_AXIS_STAGGERED * (1.0 - b->rule.beta);
     int as_held = c->by_place == 0.0 || off * off <= stiff; /* the law at the inputs is this force, or close to it */
+    if (cc_axis_sees_the_end(c, o) && c->next.varies > CC_AXIS_EVEN) /* the step of the force is not known */
+        as_held = 0;
     return cc_bond_is_literal(b, o) || (as_held && stiff <= CC_AXIS_SYMPLECTIC);
 }
 
@@ -252,7 +299,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcBondOptions *o, double v, double
     double F = cc_axis_force(o, x, speed, a, W, H, R);
     int literal = cc_axis_is_literal(c, o, H), signals = cc_bond_signals(b, o);
     int mismatched = cc_rule_doubts(&b->rule, 0.0);
-    F = literal ? o->k * (c->x + 0.5 * H * v) + o->d * v : F;
+    F = literal ? o->k * (c->x + 0.5 * H * v + c->next.held) + o->d * v : F;
     double lawful = F;
     if (!signals && (literal || o->d > 0.0))
         F += cc_axis_repaid(c, o, F, v, H);

@@ -208,7 +208,7 @@ static void watch_held(Element *e, CcHost *host, const CcPointOptions *options, 
     cc_point_keep(p, P, v, &literal, step);
     show_bodies(e, options, k);
     cc_warn_of_bond_rate(host, "coupling", bond, 1);
-    if (cc_bond_advises(bond) && cc_bond_shows_admittance(bond, &options->bond))
+    if (cc_bond_judges_hold(bond, &options->bond))
         cc_warn_of_held_bond(host, &e->warned, bond, k, options->c, 1, step);
 }
 

@@ -194,7 +194,7 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     guide_show_partner(e, options, k);
     cc_warn_of_bond_rate(host, "guide", &p->bond, 1);
     double omega = cc_bond_omega(&p->bond, k);
-    if (omega > 0.0 && cc_bond_advises(&p->bond) && cc_bond_shows_admittance(&p->bond, &options->bond))
+    if (omega > 0.0 && cc_bond_judges_hold(&p->bond, &options->bond))
         cc_warn_of_hold(host, &e->warned, "guide", 0, "swing across the line", "one", "large",
                         CC_PI_HI / (omega * step), cc_bond_hold_growth(p->bond.lag, omega, 1, step), step);
 }

@@ -66,7 +66,7 @@ static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, c
     cc_axis_watch(c, options, place, rate, F, step);
     show_partner(e, &c->bond, options, options->d);
     cc_warn_of_bond_rate(host, "coupling", &c->bond, 1);
-    if (cc_bond_advises(&c->bond) && cc_bond_shows_admittance(&c->bond, options))
+    if (cc_bond_judges_hold(&c->bond, options))
         cc_warn_of_held_bond(host, &e->warned, &c->bond, options->k, options->d, place != 0, step);
 }
 

@@ -650,7 +650,8 @@ def test_a_short_step_of_bodies_that_are_stepped_first_drives_nothing(
 @pytest.mark.parametrize("master", [JACOBI, ELEMENTS_FIRST])
 @pytest.mark.parametrize("N, error", [(16, 0.01), (6.3, 0.05)])
 def test_steps_that_vary_keep_the_energy(mass: Fmu, spring: Fmu, master: str, N: float, error: float) -> None:
-    """By 0.8 to 1.25 at random: under Jacobi the force cannot know how long it will be held."""
+    """By 0.8 to 1.25 at random: under Jacobi the force cannot know how long it will be held.  The energy swings by the
+    longest step."""
     steps = math.pi / OMEGA / N * np.random.default_rng(5).uniform(0.8, 1.25, math.ceil(20 * N))
     ends = {}
     for mode in (AUTO, HOLD):
@@ -658,7 +659,7 @@ def test_steps_that_vary_keep_the_energy(mass: Fmu, spring: Fmu, master: str, N:
         for H in steps:
             pair.step(H)
         ends[mode] = abs(energy(pair) - 1.0)
-    assert ends[AUTO] < (error if master == JACOBI else swings(master, N))
+    assert ends[AUTO] < (error if master == JACOBI else 1.5 * (1.25 * math.pi / N / 2) ** 2)
     assert ends[AUTO] < ends[HOLD] or master != JACOBI
 
 

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.recorder import unit_of_signal
 from fmu_builder.errors import InputError, Problem, did_you_mean, raise_faults, shortened
 from fmu_builder.files import named_file, read_text
+from fmu_builder.headers import split_header
 from fmu_builder.model.mapping import ColumnEntry, MeasurementMap, offset_range
 from fmu_builder.units import Unit, dimension_text, mixes_cycles_and_angle, parse_quantity, parse_unit
 
 _COMMENT = re.compile(r"\s*(#|%|//)")
 _GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--", "#n/a"})
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_HEADER_UNIT = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<square>[^\[\]]*)\]|\((?P<round>[^()]*)\)|\s/\s(?P<slash>\S+))\s*")
 _Values = NDArray[np.float64]
 
 
@@ -177,13 +177,13 @@ def _in_unit(value: float | int | str, unit: Unit, where: str, problems: list[Pr
 def _place(read: _Table, name: str, where: str, path: Path, problems: list[Problem]) -> int | None:
     """The column of this header, which may leave out the unit."""
     whole = [k for k, known in enumerate(read.names) if known == name]
-    found = whole or [k for k, known in enumerate(read.names) if _split(known)[0] == name]
+    found = whole or [k for k, known in enumerate(read.names) if split_header(known)[0] == name]
     if len(found) == 1:
         return found[0]
     if found:
         problems.append(Problem(where, f"{path} has {len(found)} columns of this name; rename all but one"))
     else:
-        known = {_split(one)[0] for one in read.names}
+        known = {split_header(one)[0] for one in read.names}
         problems.append(Problem(where, f"{path} has no such column{did_you_mean(name, known)}"))
     return None
 
@@ -242,7 +242,7 @@ def _read_table(path: Path) -> _Table:
         rows = lines
     else:
         header, rows = first, lines[1:]
-    units = [_split(name)[1] for name in header]
+    units = [split_header(name)[1] for name in header]
     if rows and (row_units := _units_row(_cells(rows[0], separator, path), len(header))) is not None:
         units = [own if own is not None else below for own, below in zip(units, row_units, strict=True)]
         rows = rows[1:]
@@ -308,16 +308,6 @@ def _number(cell: str, separator: str) -> float | None:
 def _is_numbers(cells: Sequence[str], separator: str) -> bool:
     found = [_number(cell, separator) for cell in cells]
     return None not in found and not all(math.isnan(one) for one in found if one is not None)
-
-
-def _split(header: str) -> tuple[str, str | None]:
-    """`z [mm]`, `z (mm)` and `z / mm` as name and unit; None without a unit."""
-    match = _HEADER_UNIT.fullmatch(header)
-    if match is None or not match["name"] or (unit := match["square"] or match["round"] or match["slash"]) is None:
-        return header.strip(), None
-    if re.fullmatch(r"[\d,\s]*", unit):  # an index, as of r[3]
-        return header.strip(), None
-    return match["name"].strip(), unit.strip()
 
 
 def _units_row(cells: Sequence[str], width: int) -> list[str | None] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from fmu_builder.cosim.driven_orientation import turning
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, shown_value
+from fmu_builder.headers import split_header
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.text import read_value
@@ -369,18 +369,16 @@ def _drive_table(
     return tuple(map(float, time)), tuple(map(float, value))
 
 
-_HEADER_UNIT = re.compile(r".*\s\[(?P<unit>[^\[\]]*)\]\s*")
-
-
 def _of_header(name: str, value: NDArray[np.float64], variable: SlaveVariable, where: str) -> NDArray[np.float64]:
     """A column in SI: of a Real in the unit that its name may end with, as `F [kN]`."""
-    found = _HEADER_UNIT.fullmatch(name)
-    if not found or variable.type != "Real":
+    unit = split_header(name)[1]
+    if unit is None or variable.type != "Real":
         return value
     try:
-        given = parse_unit(found["unit"])
+        given = parse_unit(unit)
     except InputError as error:
-        raise InputError([Problem(where, f"column '{name}': {p.what}") for p in error.problems]) from error
+        repair = "correct the unit, or rename the column"
+        raise InputError([Problem(where, f"column '{name}': {p.what}; {repair}") for p in error.problems]) from error
     needed = unit_of(variable)
     if not given.same_dimension(needed) or mixes_cycles_and_angle(given, needed):
         raise InputError(Problem(where, f"column '{name}' is for {variable.name}, which is in {needed.name}"))

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean, raise_faults, shortened
 from fmu_builder.files import csv_reader, is_stream, path_given, read_text, staged, write_whole, written
+from fmu_builder.headers import no_names, split_header
 
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
@@ -245,9 +246,6 @@ def _beside(path: Path) -> Path:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-_TIME_UNIT = re.compile(r"\s*\w+\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*")
-
-
 def _is_comment(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line is one, and no header behind a #, which numpy writes."""
     begins = bool(header) and header[0].startswith("#")
@@ -258,14 +256,13 @@ def _header_faults(path: Path, header: Sequence[str]) -> list[Problem]:
     where = f"{path}: line 1"
     if not header:
         return [Problem(str(path), "is empty; the first line must name the columns, the first of them the time")]
-    if all(_NUMBER.fullmatch(cell) for cell in header):
-        return [Problem(where, "holds numbers; it must name the columns, the first of them the time")]
+    if numbers := no_names(header, ", the first of them the time"):
+        return [Problem(where, numbers)]
     faults = [
         Problem(where, f"column {column} has no name") for column, name in enumerate(header, 1) if not name.strip()
     ]
     faults += _name_faults(where, (name for name in header if name.strip()))
-    unit = _TIME_UNIT.fullmatch(header[0])
-    if unit and unit["unit"].strip() not in ("s", ""):
+    if split_header(header[0])[1] not in ("s", None):
         what = f"the first column '{header[0]}' must be the time in s; convert it"
         faults.append(Problem(where, what))
     if header[0].casefold() != "time":

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, did_you_mean, none_of
 from fmu_builder.files import csv_reader, named_file, read_text
+from fmu_builder.headers import no_names, split_header
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Array = NDArray[np.float64]
@@ -35,7 +36,7 @@ INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "pchip")
 OUTSIDE: tuple[Outside, ...] = ("hold", "error", "linear")
 MOST_POINTS = 10_000  # a table becomes constants of the C code
 
-_HEADER = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*(\[(?P<unit>[^\[\]]*)\])?")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -140,17 +141,20 @@ def _header(file: Path, rows: list[list[str]], problems: list[Problem]) -> tuple
         what = f"{len(cells)} columns; the header must name two with their units, as in: h [mm], F [N]"
         problems.append(Problem(where, what))
         return [], []
+    if numbers := no_names(cells, " with their units, as in: h [mm], F [N]"):
+        problems.append(Problem(where, numbers))
+        return [], []
     units, names = [], []
     for cell in cells:
-        match = _HEADER.fullmatch(cell)
-        if match is None:
+        name, unit = split_header(cell, indexed=False)
+        if not _NAME.fullmatch(name):
             problems.append(Problem(where, f"'{cell}' must be a name with a unit, as in: h [mm]"))
             continue
         try:
-            units.append(parse_unit(match["unit"] or "1"))
-            names.append(match["name"])
+            units.append(parse_unit(unit or "1"))
+            names.append(name)
         except InputError as error:
-            problems.append(Problem(where, error.problems[0].what))
+            problems.append(Problem(where, f"'{cell}': {error.problems[0].what}"))
     return (units, names) if len(units) == 2 else ([], [])
 
 

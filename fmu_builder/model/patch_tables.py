@@ -13,6 +13,7 @@ import numpy as np
 
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.files import csv_reader, read_data, read_text
+from fmu_builder.headers import split_header
 from fmu_builder.model.patches import Array, Direction, Patch, through_heights
 from fmu_builder.model.structure_reader import Reader, Table
 from fmu_builder.units import parse_quantity, parse_unit
@@ -120,7 +121,7 @@ def _image(path: Path, table: Table, read: Reader) -> Array | None:
 def _rows(path: Path, read: Reader) -> Array | None:
     """Of a file whose first line names them with their unit, as `z [mm]`: a line for each y, the least y first."""
     header, *lines = csv_reader(read_text(path))
-    own = header[0].partition("[")[2].partition("]")[0]
+    own = split_header(header[0], indexed=False)[1] or ""
     rows: list[list[float]] = []
     lines = [line for line in lines if line]
     if sum(map(len, lines)) > MOST_HEIGHTS:
@@ -128,7 +129,9 @@ def _rows(path: Path, read: Reader) -> Array | None:
         return None
     factor = math.nan
     with collected(read.problems):
-        factor = parse_quantity(f"1 [{own}]" if own else "1", parse_unit("m"), f"{path}: line 1")
+        factor = parse_quantity(
+            f"1 [{own}]" if own else "1", parse_unit("m"), f"{path}: line 1: column '{header[0].strip()}'"
+        )
     if math.isnan(factor):
         return None
     for number, line in enumerate(lines, 2):

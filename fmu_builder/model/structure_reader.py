@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.files import csv_reader, read_text
+from fmu_builder.headers import split_header
 from fmu_builder.model.given_values import interval, number, truth
 from fmu_builder.model.table_model import KIND, In, Models
 from fmu_builder.units import Unit, parse_quantity, parse_unit
@@ -288,7 +289,8 @@ class Reader:
 
     def points(self, table: Table, key: str, units: Sequence[str] | int) -> list[tuple[float, ...]]:
         """Points with coordinates in the SI units of `units`: a list of lists, or the name of a CSV file beside the
-        recipe whose first line names each column with its unit, as `x [mm]`.  Empty if they are missing or wrong.
+        recipe whose first line names each column with its unit, as `x [mm]`, or none.  Empty if they are
+        missing or wrong.
 
         units   or how many coordinates, in the unit that the model of the table declares"""
         if isinstance(units, int):
@@ -323,10 +325,10 @@ class Reader:
         except (ValueError, csv.Error):
             self.problem(name, key, f"{path} must be a CSV file with a header")
             return []
-        if len(header) != len(units):
-            self.problems.append(Problem(f"{path}: line 1", f"{len(header)} columns, {len(units)} are needed"))
+        before = len(self.problems)
+        own = self._units(path, header, units)
+        if len(self.problems) > before:
             return []
-        own = [column.partition("[")[2].partition("]")[0] for column in header]
         plain = [_is_plain(u, unit) for u, unit in zip(own, units, strict=True)]
         rows: list[tuple[float, ...]] = []
         for line_number, line in enumerate(lines, 2):
@@ -340,6 +342,23 @@ class Reader:
                 with collected(self.problems):
                     rows.append(tuple(parse_quantity(t, unit, where) for t, unit in zip(texts, units, strict=True)))
         return rows
+
+    def _units(self, path: Path, header: Sequence[str], units: Sequence[Unit]) -> list[str]:
+        """Of the columns of a file, as its header names them; "" for SI.  Adds what is wrong with the header."""
+        where = f"{path}: line 1"
+        if len(header) != len(units):
+            self.problems.append(Problem(where, f"{len(header)} columns, {len(units)} are needed"))
+            return []
+        own = [split_header(column, indexed=False)[1] for column in header]
+        given = [unit for unit in own if unit is not None]
+        for column, written, unit in zip(header, own, units, strict=True):
+            if written is not None:
+                with collected(self.problems):
+                    parse_quantity(f"1 [{written}]", unit, f"{where}: column '{column.strip()}'")
+            elif given and unit.name != "1":
+                what = f"column '{column.strip()}' has no unit beside columns with one: name it too, as"
+                self.problems.append(Problem(where, f"{what} {column.strip()} [{given[0]}]"))
+        return [unit or "" for unit in own]
 
     def interval(
         self, table: Table, key: str, unit: str | None = None, default: tuple[float, float] = (0.0, 1.0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.errors import SHOWN_FAULTS, InputError, Problem, did_you_mean
 from fmu_builder.files import csv_reader, named_file, read_text
+from fmu_builder.headers import split_header
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.format import CheckedStudy
 
@@ -254,9 +254,6 @@ class _Reordered:
         return found
 
 
-_HEADER = re.compile(r"\s*(?P<name>.*?)\s*(?:\s\[(?P<unit>[^\[\]]*)\])?\s*", re.DOTALL)
-
-
 def _listed(path: Path, axes: Sequence[Axis], where: str) -> Rows:
     """The rows of a CSV file with a column for each factor, in any order; other columns are an error."""
     reader = csv_reader(read_text(path))
@@ -266,10 +263,10 @@ def _listed(path: Path, axes: Sequence[Axis], where: str) -> Rows:
         raise InputError(Problem(f"{path}: line {reader.line_num}", f"{error}; is a quote left open?")) from error
     if not lines:
         raise InputError(Problem(f"{where} file", f"{path} is empty"))
-    heads = [_HEADER.fullmatch(text) for text in lines[0]]
-    names = [head["name"] if head else "" for head in heads]
-    units = [(head["unit"] or "") if head else "" for head in heads]
     known = {axis.name: column for column, axis in enumerate(axes)}
+    heads = [(text.strip(), None) if text.strip() in known else split_header(text) for text in lines[0]]
+    names = [name for name, _ in heads]
+    units = [unit or "" for _, unit in heads]
     problems = [
         Problem(f"{path}: column {name}", "is no factor" + did_you_mean(name, known))
         for name in names

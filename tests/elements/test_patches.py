@@ -243,7 +243,7 @@ def test_a_faulty_height_field_or_patch_is_refused_with_key_value_and_rule(
     [
         ("", "", "must be a CSV file with a header"),
         ("x [m], y [m]\n0, 0\n", "line 1", "2 columns, 3 are needed"),
-        ("x [m], y [m], z [kg]\n0, 0, 1\n", "line 2", "has the dimension kg but m is needed"),
+        ("x [m], y [m], z [kg]\n0, 0, 1\n", "line 1", "has the dimension kg but m is needed"),
         ("z [m]\n0, 1, 2\n3, 4\n", "line 3", "2 heights, and the line before has 3"),
         ("z [m]\n0, 1\n3, x\n", "line 3", "'x [m]' must start with a number"),
         ("z [s]\n0, 1\n3, 2\n", "line 1", "has the dimension s but m is needed"),

@@ -354,7 +354,7 @@ def test_a_faulty_surface_is_told_once_with_file_key_value_and_rule(
         ("x [m], y [m], z [m]\n", "line 1", "3 columns, 2 are needed"),
         ("x [m], y [m]\n0, 0\n1, a\n", "line 3", "'a [m]' must start with a number"),
         ("x [m], y [m]\n0, 0\n1\n", "line 3", "1 values, 2 are needed"),
-        ("x [m], y [s]\n0, 0\n", "line 2", "'0 [s]' has the dimension s but m is needed"),
+        ("x [m], y [s]\n0, 0\n", "line 1", "'1 [s]' has the dimension s but m is needed"),
         ("x [m], y [m]\n0, nan\n", "line 2", "nan"),
     ],
 )

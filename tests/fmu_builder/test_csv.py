@@ -1,4 +1,5 @@
-"""One rule for the separator of CSV files: points of laws and surfaces, and traces; of plans in test_study.py."""
+"""One rule for the separator of CSV files, and one for the units in their headers.  Plans: test_study.py, drives:
+test_master.py, measurements: test_measurement.py."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 
 from fmu_builder.cosim.trace import read_trace
+from fmu_builder.errors import InputError
 from fmu_builder.files import csv_reader, csv_separator
+from fmu_builder.headers import split_header
 from fmu_builder.laws.tables import read_table
 from fmu_builder.model.loader import load_model
 
@@ -76,3 +79,90 @@ def test_surfaces_take_both(tmp_path: Path, heights: str) -> None:
         )
         found.append(load_model(recipe).constants)
     assert found[0] and all(one == found[0] for one in found)
+
+
+@pytest.mark.parametrize(
+    ("header", "name", "unit"),
+    [
+        ("z [mm]", "z", "mm"),
+        (" z[mm] ", "z", "mm"),
+        ("z (mm)", "z", "mm"),
+        ("z(mm)", "z", "mm"),
+        ("z / mm", "z", "mm"),
+        ("v / (m/s)", "v", "(m/s)"),
+        ("v (m/(s.rad))", "v", "m/(s.rad)"),
+        ("M / N m", "M", "N m"),
+        ("v [m / s]", "v", "m / s"),
+        ("a / b [mm]", "a / b", "mm"),
+        ("[mm]", "", "mm"),
+        ("mu []", "mu", None),
+        ("mu [1]", "mu", "1"),
+        ("z", "z", None),
+        ("a/b", "a/b", None),
+        ("point.r[1]", "point.r[1]", None),
+        ("m[1,2]", "m[1,2]", None),
+        ("floor.point.f[3] [N]", "floor.point.f[3]", "N"),
+        ("floor.point.f[3] / kN", "floor.point.f[3]", "kN"),
+        ("Sensor (2)", "Sensor (2)", None),
+        ("der(x)", "der(x)", None),
+        ("body.der(s)", "body.der(s)", None),
+        ("der(der(x)) [m/s2]", "der(der(x))", "m/s2"),
+        ("der(x) (mm/s)", "der(x)", "mm/s"),
+        ("F(t)", "F(t)", None),
+        ("F(t) / kN", "F(t)", "kN"),
+        ("x [mm", "x [mm", None),
+        ("x mm)", "x mm)", None),
+        ("", "", None),
+    ],
+)
+def test_a_header_is_a_name_with_a_unit_in_all_spellings(header: str, name: str, unit: str | None) -> None:
+    assert split_header(header) == (name, unit)
+
+
+def test_an_index_of_one_is_a_unit_where_names_have_none() -> None:
+    assert split_header("d[1]", indexed=False) == ("d", "1")
+
+
+@pytest.mark.parametrize("spelling", ["{} [{}]", "{}[{}]", "{} ({})", "{}({})", "{} / {}"])
+def test_all_tables_read_all_spellings(tmp_path: Path, spelling: str) -> None:
+    """A law, points of a surface, heights in rows; drives are in test_master.py, plans in test_study.py."""
+    (tmp_path / "table.csv").write_text(f"{spelling.format('h', 'mm')},{spelling.format('F', 'kN')}\n0,0\n1,2\n")
+    law = read_table(tmp_path / "Law.toml", {"table": "table.csv"}, "law")
+    assert (law.x, law.y) == ((0.0, 1e-3), (0.0, 2e3))
+    points = "\n".join(f"{i},{j},{i + j * j}" for j in range(4) for i in range(4))
+    rows = "\n".join(",".join(str(i + j * j) for i in range(4)) for j in range(4))
+    placed = 'x = ["0 mm", "3 mm"]\ny = ["0 mm", "3 mm"]\n'
+    recipe = tmp_path / "Field.toml"
+    found = []
+    for form in ("{} [{}]", spelling):
+        x, y, z = (form.format(name, "mm") for name in "xyz")
+        for text, ends in ((f"{x},{y},{z}\n{points}", ""), (f"{z}\n{rows}", placed)):
+            (tmp_path / "heights.csv").write_text(text)
+            recipe.write_text(
+                'element = "point_surface"\n[surface]\nkind = "height_field"\nheights = "heights.csv"\n' + ends
+            )
+            found.append(load_model(recipe).constants)
+    assert all(found) and found[:2] == found[2:]
+
+
+def test_a_column_without_a_unit_beside_others_with_one_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rail.csv").write_text("x [mm],y,z [mm]\n0,0,0\n100,0,0\n")
+    recipe = tmp_path / "Rail.toml"
+    recipe.write_text('element = "point_line_2"\n[line]\npoints = "rail.csv"\n')
+    with pytest.raises(InputError) as caught:
+        load_model(recipe)
+    (problem,) = caught.value.problems
+    assert problem.where == f"{tmp_path / 'rail.csv'}: line 1"
+    assert problem.what == "column 'y' has no unit beside columns with one: name it too, as y [mm]"
+
+
+def test_every_faulty_unit_of_a_header_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "rail.csv").write_text("x (foo),y [s],z [mm]\n0,0,0\n100,0,0\n200,0,0\n")
+    recipe = tmp_path / "Rail.toml"
+    recipe.write_text('element = "point_line_2"\n[line]\npoints = "rail.csv"\n')
+    with pytest.raises(InputError) as caught:
+        load_model(recipe)
+    assert [str(one).partition("line 1: ")[2][:16] for one in caught.value.problems] == [
+        "column 'x (foo)'",
+        "column 'y [s]' =",
+    ]

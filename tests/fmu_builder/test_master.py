@@ -498,9 +498,10 @@ def test_a_drive_from_a_file_equals_the_same_table_in_place(tmp_path: Path) -> N
 
 
 def test_a_drive_from_a_file_is_in_the_unit_that_its_column_names(tmp_path: Path) -> None:
-    (tmp_path / "motion.csv").write_text("time [s],z [mm]\n0,0\n0.5,-2\n1,0\n", encoding="utf-8")
-    z = floor(tmp_path, '"floor.point.r[3]" = { table = "motion.csv" }')["floor.distance"]
-    assert z.min() == pytest.approx(-2e-3, rel=1e-12)
+    for header in ("time [s],z [mm]", "time (s),z (mm)", "t / s,z / mm", "t[s],z[mm]"):
+        (tmp_path / "motion.csv").write_text(f"{header}\n0,0\n0.5,-2\n1,0\n", encoding="utf-8")
+        z = floor(tmp_path, '"floor.point.r[3]" = { table = "motion.csv" }')["floor.distance"]
+        assert z.min() == pytest.approx(-2e-3, rel=1e-12)
     (tmp_path / "motion.csv").write_text("time,z [kN]\n0,0\n1,0\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"column 'z \[kN\]' is for point.r\[3\], which is in m"):
         floor(tmp_path, '"floor.point.r[3]" = { table = "motion.csv" }')

@@ -653,6 +653,8 @@ def test_rows_of_a_file_have_units_in_the_header(here: Callable[[str], StudyResu
     assert [(row["h"], row["restitution"]) for row in rows] == [(0.5, 0.5), (0.75, 0.6)]
     Path("runs.csv").write_text("h [cm]; restitution\n50; 0.5\n75; 0.6\n")
     assert here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n').table().to_pylist() == rows
+    Path("runs.csv").write_text("h / cm,restitution (1)\n50,0.5\n75,0.6\n")
+    assert here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n').table().to_pylist() == rows
     with pytest.raises(InputError, match=r"row 1, h: 0\.5 m is outside 0\.6 \.\. 1 m"):
         narrow = listed.replace("low = 0, high = 1", "low = 0.6, high = 1")
         Path("runs.csv").write_text("h [cm],restitution\n50,0.5\n75,0.6\n")

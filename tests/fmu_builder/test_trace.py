@@ -206,11 +206,25 @@ def test_more_than_20_faults_are_counted_not_listed(tmp_path: Path) -> None:
             [": line 1: the first column 'time [ms]' must be the time in s; convert it"],
         ),
         (
+            "Time / min,x\n0,1\n",
+            [": line 1: the first column 'Time / min' must be the time in s; convert it"],
+        ),
+        (
             "# of the rig\n# on a Monday\ntime,x\n0,1\n",
             [": line 1: is a comment; it must name the columns, the first of them the time: remove comments"],
         ),
     ],
-    ids=["empty", "no rows", "no header", "names", "no name for the last", "no time", "milliseconds", "comments"],
+    ids=[
+        "empty",
+        "no rows",
+        "no header",
+        "names",
+        "no name for the last",
+        "no time",
+        "milliseconds",
+        "minutes",
+        "comments",
+    ],
 )
 def test_faults_of_the_header_are_named(tmp_path: Path, text: str, faults: list[str]) -> None:
     assert faults_of(written(tmp_path, text)) == faults

@@ -9,10 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+Names = Sequence[Sequence[str]]
+"""Of the columns of a table of points: those that each of them may have, the usual one first."""
+X, Y, Z = ("x",), ("y",), ("z",)
+
 _INDEX = re.compile(r"[\d,:\s]+")
 _FUNCTION = re.compile(r"\b(der|pre|previous)$")
 _VARIABLES = ("t", "time")  # of F(t), which is no force in tonnes
 _NUMBER = re.compile(r"\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?(\s.*)?", re.ASCII | re.DOTALL)
+_GAP = re.compile(r"\s*([+-]?(nan|inf|infinity))?\s*", re.ASCII | re.IGNORECASE)
 
 
 def split_header(text: str, *, indexed: bool = True) -> tuple[str, str | None]:
@@ -63,9 +68,32 @@ def _opening(text: str) -> int:
 
 
 def no_names(cells: Sequence[str], columns: str) -> str:
-    """What is wrong with a first line that holds numbers, or quantities, alone; "" if it does not.
+    """What is wrong with a first line that holds numbers or quantities, and gaps beside them; "" if it does not.
 
     columns  which it must name, behind "the columns": ": x, y, z" """
-    if cells and all(_NUMBER.fullmatch(cell) for cell in cells):
+    numbers = [cell for cell in cells if _NUMBER.fullmatch(cell)]
+    if numbers and all(_NUMBER.fullmatch(cell) or _GAP.fullmatch(cell) for cell in cells):
         return f"holds numbers; it must name the columns{columns}"
     return ""
+
+
+def column_order(names: Sequence[str], known: Names) -> tuple[list[int], list[str]]:
+    """Which column holds each of the known quantities, and what is wrong with the names.
+
+    Where all names are known ones the columns may stand in any order.  Other names are free, and columns stand in the
+    order of `known` then: a known name in the place of another one is an error."""
+    place_of = {name.casefold(): place for place, several in enumerate(known) for name in several}
+    places = [place_of.get(name.casefold()) for name in names]
+    wanted = ", ".join(several[0] for several in known)
+    repair = f"name the columns {wanted}, in any order"
+    twice = [name for k, name in enumerate(names) if places[k] is not None and places[k] in places[:k]]
+    if twice:
+        return [], [f"column '{name}' names the same as one before it: {repair}" for name in twice]
+    if None not in places:
+        return [places.index(place) for place in range(len(known))], []
+    faults = [
+        f"column '{name}' stands in the place of {known[k][0]}, and others have names that are not known: {repair}"
+        for k, (name, place) in enumerate(zip(names, places, strict=True))
+        if place not in (None, k)
+    ]
+    return list(range(len(known))), faults

@@ -14,6 +14,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.headers import X, Y, Z
 from fmu_builder.model import Constant, Limit, Reader, Structure, Table, patch_tables, patches
 from fmu_builder.model.chord_spline import chord_spline
 from fmu_builder.model.structure_tables import SURFACES, Side
@@ -133,6 +134,7 @@ def _torus(table: Table, read: Reader, side: float) -> Surface:
 
 SAMPLES = 32  # of a span, to find crossings and the reach
 MOST_SAMPLES = 4000
+_DISTANCE = ("p", "r")  # from the axis, in the header of a file
 
 
 def _revolution(table: Table, read: Reader, side: float) -> Surface:
@@ -149,7 +151,7 @@ def _extrusion(table: Table, read: Reader, side: float) -> Surface:
 def _swept(table: Table, read: Reader, side: float, turned: bool) -> Surface:
     curve = read.choice(table, "curve")
     before = len(read.problems)
-    points = np.array(read.points(table, "profile", 2))
+    points = np.array(read.points(table, "profile", 2, (_DISTANCE, Z) if turned else (X, Y)))
     fallback = Surface({"profile": (0.0,) * 12, "profile_kind": (0.0,), "side": (side,)})
     if len(read.problems) > before or "profile" not in table:
         return fallback

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.headers import X, Y
 from fmu_builder.model.chord_spline import chord_spline
 from fmu_builder.model.structure_reader import Reader, Table
 
@@ -65,7 +66,7 @@ def read_profile(hold: Table, read: Reader) -> Profile:
         return _by_laws(hold, given, closed, read)
     if "range" in hold:
         read.problem(place, "range", "belongs to a law or a curve by laws: points give their ends")
-    points = read.points(hold, given[0], 2)
+    points = read.points(hold, given[0], 2, (X, Y))
     if not points:
         return Profile()
     return _graph(points, place, read) if given[0] == "profile_points" else _curve(points, closed, place, read)

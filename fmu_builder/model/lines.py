@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.headers import X, Y, Z
 from fmu_builder.model.structure_reader import Constant, Reader, Structure
 from fmu_builder.model.structure_tables import GuideLine
 
@@ -38,7 +39,7 @@ def line_structure(tables: dict[str, dict[str, object]], read: Reader) -> Struct
     interpolation = read.choice(table, "interpolation")
     closed = read.flag(table, "closed")
     before = len(read.problems)
-    points = np.array(read.points(table, "points", 3), float).reshape(-1, 3)
+    points = np.array(read.points(table, "points", 3, (X, Y, Z)), float).reshape(-1, 3)
     are_read = len(read.problems) == before  # else nobody knows how many there are
     bodies = _bodies(table.get("body"), len(points), read) if are_read else np.zeros(len(points), int)
     if len(read.problems) == before and "points" in table:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.files import csv_reader, read_data, read_text
-from fmu_builder.headers import split_header
+from fmu_builder.headers import X, Y, Z, no_names, split_header
 from fmu_builder.model.patches import Array, Direction, Patch, through_heights
 from fmu_builder.model.structure_reader import Reader, Table
 from fmu_builder.units import parse_quantity, parse_unit
@@ -22,6 +22,7 @@ MOST_HEIGHTS = 250_000  # 2.4 MB of a binary; 33 MB of an FMU for all platforms,
 _LARGEST_IMAGE = 2**25  # bytes
 _ENDS_MEET = 1e-9  # of the range of heights
 _DEEPEST = {"1": 1.0, "L": 255.0, "I": 65535.0, "I;16": 65535.0}  # white, by the mode of an image
+_WEIGHT = ("weight", "w")
 
 
 def height_field(table: Table, read: Reader) -> Patch | None:
@@ -32,12 +33,14 @@ def height_field(table: Table, read: Reader) -> Patch | None:
     if "heights" not in table or len(read.problems) > before:
         return None
     is_image = path is not None and path.suffix.lower() == ".png"
-    columns = _columns(path, "heights", read) if path is not None and not is_image else 0
+    columns = _columns(path, "heights", read) if path is not None and not is_image else []
+    if numbers := no_names(columns, ": x, y, z of points; or z alone, as z [mm], above rows of heights"):
+        read.problems.append(Problem(f"{path}: line 1", numbers))
     if len(read.problems) > before:
         return None
     if path is not None and is_image:
         grid = _placed(_image(path, table, read), table, read, closed, "an image")
-    elif path is not None and columns == 1:
+    elif path is not None and len(columns) == 1:
         grid = _placed(_rows(path, read), table, read, closed, "rows of heights")
     elif isinstance(given, list) and ("x" in table or "y" in table):
         first = len(given[0]) if given and isinstance(given[0], list) else 1
@@ -69,15 +72,15 @@ def _closed(table: Table, read: Reader, key: str, names: tuple[str, str]) -> tup
     return chosen in (names[0], "both"), chosen in (names[1], "both")
 
 
-def _columns(path: Path, key: str, read: Reader) -> int:
-    """In the first line of a CSV file; 0 if it cannot be read."""
+def _columns(path: Path, key: str, read: Reader) -> list[str]:
+    """The first line of a CSV file; empty if it cannot be read."""
     try:
         first = read_text(path).partition("\n")[0]
     except InputError as error:
         for problem in error.problems:
             read.problem("surface", key, str(problem))
-        return 0
-    return len(next(csv_reader(first), []))
+        return []
+    return next(csv_reader(first), [])
 
 
 def _refused(count: int) -> str:
@@ -175,7 +178,7 @@ def _placed(
 
 
 def _from_points(table: Table, read: Reader) -> tuple[Array, Array, Array] | None:
-    points = np.array(read.points(table, "heights", 3)).reshape(-1, 3)
+    points = np.array(read.points(table, "heights", 3, (X, Y, Z))).reshape(-1, 3)
     if not len(points):
         return None
     if len(points) > MOST_HEIGHTS:
@@ -241,10 +244,13 @@ def control_patch(table: Table, read: Reader) -> Patch | None:
         if n < (least := 3 if is_closed else 4):
             read.problem("surface", "size", f"{n} control points along {name}: degree 3 needs at least {least}")
     if path is not None:
-        weighted = _columns(path, "control", read) == 4
+        weighted = len(_columns(path, "control", read)) == 4
     else:
         weighted = isinstance(given, list) and bool(given) and isinstance(given[0], list) and len(given[0]) == 4
-    points = np.array(read.points(table, "control", ("m", "m", "m", "1") if weighted else 3))
+    if weighted:
+        points = np.array(read.points(table, "control", ("m", "m", "m", "1"), (X, Y, Z, _WEIGHT)))
+    else:
+        points = np.array(read.points(table, "control", 3, (X, Y, Z)))
     if len(read.problems) > before:
         return None
     if len(points) != size[0] * size[1]:

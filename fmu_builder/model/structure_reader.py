@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.files import csv_reader, read_text
-from fmu_builder.headers import split_header
+from fmu_builder.headers import Names, column_order, no_names, split_header
 from fmu_builder.model.given_values import interval, number, truth
 from fmu_builder.model.table_model import KIND, In, Models
 from fmu_builder.units import Unit, parse_quantity, parse_unit
@@ -287,12 +287,13 @@ class Reader:
             self.problem(self.place(table), key, f"{value!r} is refused: it must be {broken}")
         return default
 
-    def points(self, table: Table, key: str, units: Sequence[str] | int) -> list[tuple[float, ...]]:
+    def points(self, table: Table, key: str, units: Sequence[str] | int, names: Names = ()) -> list[tuple[float, ...]]:
         """Points with coordinates in the SI units of `units`: a list of lists, or the name of a CSV file beside the
         recipe whose first line names each column with its unit, as `x [mm]`, or none.  Empty if they are
         missing or wrong.
 
-        units   or how many coordinates, in the unit that the model of the table declares"""
+        units   or how many coordinates, in the unit that the model of the table declares
+        names   of the coordinates in a file, which sort its columns; without them they stand as they are needed"""
         if isinstance(units, int):
             units = (self._unit(table, key),) * units
         given = table.get(key)
@@ -300,7 +301,7 @@ class Reader:
             return []
         name, before = self.place(table), len(self.problems)
         if isinstance(given, str):
-            points = self._file(name, key, self.folder / given, [parse_unit(unit) for unit in units])
+            points = self._file(name, key, self.folder / given, [parse_unit(unit) for unit in units], names)
         elif isinstance(given, list) and all(isinstance(row, list) and len(row) == len(units) for row in given):
             points = [
                 tuple(self._quantity(table, key, value, In(unit), 0.0) for value, unit in zip(row, units, strict=True))
@@ -315,7 +316,7 @@ class Reader:
             points = []
         return points if len(self.problems) == before else []
 
-    def _file(self, name: str, key: str, path: Path, units: Sequence[Unit]) -> list[tuple[float, ...]]:
+    def _file(self, name: str, key: str, path: Path, units: Sequence[Unit], names: Names) -> list[tuple[float, ...]]:
         try:
             header, *lines = csv_reader(read_text(path))
         except InputError as error:
@@ -326,9 +327,10 @@ class Reader:
             self.problem(name, key, f"{path} must be a CSV file with a header")
             return []
         before = len(self.problems)
-        own = self._units(path, header, units)
+        own, order = self._header(path, header, units, names)
         if len(self.problems) > before:
             return []
+        units = [units[order.index(k)] for k in range(len(units))]  # of the columns as they stand
         plain = [_is_plain(u, unit) for u, unit in zip(own, units, strict=True)]
         rows: list[tuple[float, ...]] = []
         for line_number, line in enumerate(lines, 2):
@@ -341,24 +343,36 @@ class Reader:
                 texts = [f"{value} [{u}]" if u else value for value, u in zip(line, own, strict=True)]
                 with collected(self.problems):
                     rows.append(tuple(parse_quantity(t, unit, where) for t, unit in zip(texts, units, strict=True)))
-        return rows
+        return rows if order == sorted(order) else [tuple(row[k] for k in order) for row in rows]
 
-    def _units(self, path: Path, header: Sequence[str], units: Sequence[Unit]) -> list[str]:
-        """Of the columns of a file, as its header names them; "" for SI.  Adds what is wrong with the header."""
+    def _header(
+        self, path: Path, header: Sequence[str], units: Sequence[Unit], names: Names
+    ) -> tuple[list[str], list[int]]:
+        """The units of the columns of a file, "" for SI, and which of them each coordinate is.   Adds what is wrong."""
         where = f"{path}: line 1"
+        wanted = ", ".join(several[0] for several in names)
+        if numbers := no_names(header, f": {wanted}" if wanted else " with their units, as x [mm]"):
+            self.problems.append(Problem(where, numbers))
+            return [], []
         if len(header) != len(units):
             self.problems.append(Problem(where, f"{len(header)} columns, {len(units)} are needed"))
-            return []
-        own = [split_header(column, indexed=False)[1] for column in header]
+            return [], []
+        split = [split_header(column, indexed=False) for column in header]
+        own = [unit for _, unit in split]
         given = [unit for unit in own if unit is not None]
-        for column, written, unit in zip(header, own, units, strict=True):
+        order, faults = column_order([name for name, _ in split], names) if names else ([*range(len(units))], [])
+        self.problems += [Problem(where, fault) for fault in faults]
+        if faults:
+            return [], []
+        of_column = [units[order.index(k)] for k in range(len(units))]
+        for column, written, unit in zip(header, own, of_column, strict=True):
             if written is not None:
                 with collected(self.problems):
                     parse_quantity(f"1 [{written}]", unit, f"{where}: column '{column.strip()}'")
             elif given and unit.name != "1":
                 what = f"column '{column.strip()}' has no unit beside columns with one: name it too, as"
                 self.problems.append(Problem(where, f"{what} {column.strip()} [{given[0]}]"))
-        return [unit or "" for unit in own]
+        return [unit or "" for unit in own], order
 
     def interval(
         self, table: Table, key: str, unit: str | None = None, default: tuple[float, float] = (0.0, 1.0)

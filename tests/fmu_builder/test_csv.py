@@ -166,3 +166,82 @@ def test_every_faulty_unit_of_a_header_is_named_once(tmp_path: Path) -> None:
         "column 'x (foo)'",
         "column 'y [s]' =",
     ]
+
+
+RAIL = 'element = "point_line_2"\n[line]\npoints = "p.csv"\n'
+VASE = 'element = "point_surface"\n[surface]\nkind = "revolution"\nprofile = "p.csv"\n'
+BAR = 'element = "point_surface"\n[surface]\nkind = "extrusion"\nprofile = "p.csv"\n'
+ROAD = 'element = "point_surface"\n[surface]\nkind = "height_field"\nheights = "p.csv"\n'
+PATCH = 'element = "point_surface"\n[surface]\nkind = "patch"\nsize = [4, 4]\ncontrol = "p.csv"\n'
+
+
+def geometry(folder: Path, recipe: str, text: str) -> object:
+    """What a recipe makes of a file of points."""
+    (folder / "p.csv").write_text(text, encoding="utf-8")
+    (folder / "Recipe.toml").write_text(recipe, encoding="utf-8")
+    return load_model(folder / "Recipe.toml").constants
+
+
+@pytest.mark.parametrize(
+    ("recipe", "text", "columns"),
+    [
+        (RAIL, "0,0,0\n0.1,0,0\n0.2,0,0.01\n", ": x, y, z"),
+        (RAIL, "0 mm, 0 mm, 0 mm\n100 mm, 0 mm, 0 mm\n", ": x, y, z"),
+        (RAIL, "0,0;0;0\n0,1;0;0\n", ": x, y, z"),
+        (RAIL, "0,nan,\n0.1,0,0\n", ": x, y, z"),
+        (VASE, "0.06,0\n0.09,0.06\n0.07,0.14\n", ": p, z"),
+        (BAR, "0.06,-1e-3\n0.09,0.06\n0.07,0.14\n", ": x, y"),
+        (PATCH, "0,0,0,1\n" * 16, ": x, y, z, weight"),
+        (ROAD, "0,0,0\n1,0,0\n0,1,0\n1,1,0\n", ": x, y, z of points; or z alone, as z [mm], above rows of heights"),
+        (
+            ROAD + "x = [0, 1]\ny = [0, 1]\n",
+            "0,0,0\n0,0,0\n0,0,1\n",
+            ": x, y, z of points; or z alone, as z [mm], above rows of heights",
+        ),
+    ],
+)
+def test_the_first_point_is_never_taken_for_a_header(tmp_path: Path, recipe: str, text: str, columns: str) -> None:
+    with pytest.raises(InputError) as caught:
+        geometry(tmp_path, recipe, text)
+    (problem,) = caught.value.problems
+    assert str(problem) == f"{tmp_path / 'p.csv'}: line 1: holds numbers; it must name the columns{columns}"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "one", "other"),
+    [
+        (RAIL, "x [m],y [m],z [m]\n0,0,0\n0.1,0,0\n0.2,0,0.01\n", "Z [cm],Y [m],X [m]\n0,0,0\n0,0,0.1\n1,0,0.2\n"),
+        (VASE, "p [m],z [m]\n0.06,0\n0.09,0.06\n", "z [m],r [mm]\n0,60\n0.06,90\n"),
+        (VASE, "p [m],z [m]\n0.06,0\n0.09,0.06\n", "radius [m],height [m]\n0.06,0\n0.09,0.06\n"),
+        (BAR, "x,y\n0.06,0\n0.09,0.06\n", "y,x\n0,0.06\n0.06,0.09\n"),
+        (ROAD, "x,y,z\n0,0,5\n2,0,6\n0,1,7\n2,1,9\n", "z,x,y\n5,0,0\n6,2,0\n7,0,1\n9,2,1\n"),
+        (
+            PATCH,
+            "x [m],y [m],z [m],weight\n" + "".join(f"{k // 4},{k % 4},{k / 8},{1 + k}\n" for k in range(16)),
+            "w [%],z [m],y [m],x [m]\n" + "".join(f"{100 + 100 * k},{k / 8},{k % 4},{k // 4}\n" for k in range(16)),
+        ),
+    ],
+)
+def test_known_names_sort_the_columns(tmp_path: Path, recipe: str, one: str, other: str) -> None:
+    assert geometry(tmp_path, recipe, one) == geometry(tmp_path, recipe, other)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "header", "faults"),
+    [
+        (VASE, "z,height", ["column 'z' stands in the place of p, and others have names that are not known"]),
+        (RAIL, "x,z,height", ["column 'z' stands in the place of y, and others have names that are not known"]),
+        (RAIL, "x,X [m],z", ["column 'X' names the same as one before it"]),
+        (VASE, "p,r", ["column 'r' names the same as one before it"]),
+    ],
+)
+def test_known_names_that_are_exchanged_are_refused(
+    tmp_path: Path, recipe: str, header: str, faults: list[str]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        geometry(tmp_path, recipe, header + "\n" + ",".join("0" * (header.count(",") + 1)) + "\n")
+    names = "p, z" if recipe == VASE else "x, y, z"
+    where = f"{tmp_path / 'p.csv'}: line 1"
+    assert list(map(str, caught.value.problems)) == [
+        f"{where}: {fault}: name the columns {names}, in any order" for fault in faults
+    ]

@@ -277,6 +277,21 @@ def test_a_parameter_is_converted_to_the_unit_of_its_variable_and_mapped(tmp_pat
     assert starts(archive(tmp_path, document(system(one)), fmu))["first"]["b"] == 100.0
 
 
+def test_sets_inside_a_document_use_its_units_unless_they_define_them(tmp_path: Path) -> None:
+    fmu = {"resources/Gain.fmu": gain(tmp_path, units={"b": "m", "a": "m"})}
+    own = UNITS.format("ssv")
+    given = values(real("b", 100.0, "mm"))
+    one = component("first", given.replace(own, ""))
+    assert starts(archive(tmp_path, document(system(one)), fmu))["first"] == {"b": 0.1}
+    one = component("first", given.replace(own, own.replace('factor="0.001"', 'factor="0.002"')))
+    assert starts(archive(tmp_path, document(system(one)), fmu))["first"] == {"b": 0.2}
+    inner = given.replace(own, "").partition("<ssd:ParameterValues>")[2].partition("</ssd:ParameterValues>")[0]
+    files = {**fmu, "resources/p.ssv": inner.replace("<ssv:ParameterSet ", f"<ssv:ParameterSet {NAMES} ", 1)}
+    linked = '<ssd:ParameterBindings><ssd:ParameterBinding source="resources/p.ssv"/></ssd:ParameterBindings>'
+    (problem,) = refusal(archive(tmp_path, document(system(component("first", linked))), files))
+    assert "the unit 'mm' of 'b' is not defined" in problem  # a file of its own defines what it uses
+
+
 def test_texts_truth_values_and_enumerations_are_mapped_by_tables(tmp_path: Path) -> None:
     parameters = (
         '<ssv:Parameter name="on"><ssv:Boolean value="true"/></ssv:Parameter>'
@@ -388,6 +403,9 @@ def test_a_signal_dictionary_joins_systems_of_any_depth(tmp_path: Path) -> None:
     )
     path = archive(tmp_path, document(top), nested_files(tmp_path))
     assert load_scenario(path).connections == [("writer.y", "sub_reader.u")]
+    without = top.replace(UNITS.format("ssb"), "")  # the units of the document are its own as well
+    path = archive(tmp_path, document(without), nested_files(tmp_path))
+    assert load_scenario(path).connections == [("writer.y", "sub_reader.u")]
     elsewhere = dictionaries.replace('name="x"', 'name="z"')  # nearer, and without x
     shadowed = document(top.replace(inside, inside + elsewhere))
     assert any("is none of z" in problem for problem in refusal(archive(tmp_path, shadowed, nested_files(tmp_path))))
@@ -490,6 +508,10 @@ def test_an_enumeration_that_the_set_defines_gives_the_number_of_its_item(tmp_pa
     body = component("body", bindings, source="Body.fmu", connectors=connector("steps", "output", of="Integer"))
     files = {"resources/Body.fmu": foreign_fmu(tmp_path, "Body", BODY).read_bytes()}
     assert starts(archive(tmp_path, document(system(body)), files)) == {"body": {"mode": 2}}
+    of_document = enumerations.replace("ssv:Enumerations", "ssd:Enumerations") + "</ssd:Enumerations>"
+    moved = document(system(body)).replace(f"{enumerations}</ssv:Enumerations>", "")
+    moved = moved.replace("<ssd:Units>", f"{of_document}<ssd:Units>")
+    assert starts(archive(tmp_path, moved, files)) == {"body": {"mode": 2}}
     unknown = document(system(body)).replace('<ssc:Item name="busy"', '<ssc:Item name="else"')
     (problem,) = refusal(archive(tmp_path, unknown, files))
     assert "'mode': 'busy' is none of else, idle, loaded" in problem

@@ -12,6 +12,7 @@ from fmu_builder.cosim.ssp.structure import (
     TYPES,
     Placed,
     Transformation,
+    enumerations_of,
     transformation_of,
 )
 from fmu_builder.cosim.ssp.units import Affine, units_of
@@ -78,7 +79,7 @@ def parameters_of(binding: Placed, problems: list[Problem]) -> Iterator[Paramete
     entries: list[Item] | None = None
     with collected(problems):
         root = content_of(binding, item, item.first("ParameterValues"), "ParameterSet", _SSV)
-        found = list(_parameters(root, problems))
+        found = list(_parameters(binding, root, problems))
     if mapping is not None:
         entries = []
         with collected(problems):
@@ -126,13 +127,12 @@ def _in_component(binding: Placed, source: str, where: str, root: str) -> Item:
     return read_xml_of_fmu(file, source, where, root)
 
 
-def _parameters(root: Item, problems: list[Problem]) -> Iterator[Parameter]:
+def _parameters(binding: Placed, root: Item, problems: list[Problem]) -> Iterator[Parameter]:
     root.check(("Parameters", "Enumerations", "Units", *META), problems)
     units = units_of(root.inside("Units"), problems)
-    enumerations = {
-        one.get("name"): {i.get("name"): int(finite_number(i.get("value")) or 0) for i in one.all() if i.tag == "Item"}
-        for one in root.inside("Enumerations")
-    }
+    enumerations = enumerations_of(root)
+    if binding.is_inline:
+        units, enumerations = {**binding.units, **units}, {**binding.enumerations, **enumerations}
     for item in root.inside("Parameters"):
         name = item.needed("name", problems)
         item.check((*TYPES, *OTHER_TYPES, "Dimension", *META), problems)

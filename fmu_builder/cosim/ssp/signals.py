@@ -150,6 +150,8 @@ class Network:
                 root = content_of(dictionary, dictionary.item, dictionary.item, "SignalDictionary", _SSB)
                 root.check(("DictionaryEntry", "Enumerations", "Units", *META), self.problems)
                 reader = Reader(root, dictionary.package, dictionary.document, self.problems)
+                if dictionary.is_inline:
+                    reader.units = {**dictionary.units, **reader.units}
                 for entry in (one for one in root.all() if one.tag == "DictionaryEntry"):
                     name = entry.needed("name", self.problems)
                     found[name] = reader.type_of(entry, f"'{name}'")

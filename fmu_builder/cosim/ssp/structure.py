@@ -68,12 +68,19 @@ class Connection:
 @dataclass(frozen=True)
 class Placed:
     """A <ParameterBinding> or <SignalDictionary> as it stands, with the package and the document that its URIs count
-    from, and the source of its component ("" of a system)."""
+    from, the source of its component ("" of a system), and what the document defines for all that stands inside it."""
 
     item: Item
     package: Package
     document: str
+    units: Mapping[str, Unit]
+    enumerations: Mapping[str, Mapping[str, int]]
     source: str = ""
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether its content stands in the document, and not in a file."""
+        return not self.item.get("source")
 
 
 @dataclass(frozen=True)
@@ -105,12 +112,21 @@ class Structure:
     experiment: Item | None
 
 
+def enumerations_of(root: Item) -> dict[str, Mapping[str, int]]:
+    """Numbers by name of each of <Enumerations>, by its name."""
+    return {
+        one.get("name"): {i.get("name"): int(finite_number(i.get("value")) or 0) for i in one.all() if i.tag == "Item"}
+        for one in root.inside("Enumerations")
+    }
+
+
 class Reader:
     """Reads a document of a package; what is wrong goes to `problems`."""
 
     def __init__(self, root: Item, package: Package, document: str, problems: list[Problem]) -> None:
         self.root, self.package, self.document, self.problems = root, package, document, problems
         self.units = units_of(root.inside("Units"), problems)
+        self.enumerations = enumerations_of(root)
 
     def structure(self) -> Structure | None:
         """None where there is no system."""
@@ -140,10 +156,7 @@ class Reader:
                 if element.name in elements:
                     self.problems.append(Problem(child.where, f"there are two elements '{element.name}' in a system"))
                 elements[element.name] = element
-        dictionaries = {
-            d.needed("name", self.problems): Placed(d, self.package, self.document)
-            for d in item.inside("SignalDictionaries")
-        }
+        dictionaries = {d.needed("name", self.problems): self._placed(d) for d in item.inside("SignalDictionaries")}
         connections = tuple(self._connection(one) for one in item.inside("Connections"))
         name, connectors, bindings = self._common(item)
         return Element(
@@ -198,8 +211,11 @@ class Reader:
                 self.problems.append(Problem(one.where, f"'{name}' has two connectors '{connector.name}'"))
             connectors[connector.name] = connector
         source = item.get("source")
-        bindings = tuple(Placed(one, self.package, self.document, source) for one in item.inside("ParameterBindings"))
+        bindings = tuple(self._placed(one, source) for one in item.inside("ParameterBindings"))
         return name, connectors, bindings
+
+    def _placed(self, item: Item, source: str = "") -> Placed:
+        return Placed(item, self.package, self.document, self.units, self.enumerations, source)
 
     def _connector(self, item: Item) -> Connector:
         item.check((*TYPES, *OTHER_TYPES, "ConnectorGeometry", "Dimension", *META), self.problems)

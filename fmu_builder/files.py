@@ -218,9 +218,23 @@ def no_place(path: Path) -> str:
 
 def no_page(path: Path) -> str:
     """What is wrong with the name of a page of HTML; "" if nothing is."""
-    if path.suffix in ("", ".html", ".htm") or is_stream(path):
+    return _other_ending(path, "a page of HTML", ".html", ".htm")
+
+
+def no_trace(path: Path) -> str:
+    """What is wrong with the name of a trace; "" if nothing is."""
+    return _other_ending(path, "a trace in CSV", ".csv", ".txt")
+
+
+def no_table(path: Path) -> str:
+    """What is wrong with the name of the table of a study; "" if nothing is."""
+    return _other_ending(path, "a table in Parquet", ".parquet")
+
+
+def _other_ending(path: Path, what: str, *endings: str) -> str:
+    if path.suffix.lower() in ("", *endings) or is_stream(path):
         return ""
-    return f"'{path}' would be a page of HTML under a name that says something else; end it with .html"
+    return f"'{path}' would be {what} under a name that says something else; end it with {endings[0]}"
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

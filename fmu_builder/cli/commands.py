@@ -147,7 +147,7 @@ def build_command(
 @app.command("run")
 def run_command(
     scenario: System,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Trace to write.")] = Path("trace.csv"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="Trace to write, CSV.")] = Path("trace.csv"),
     step: Step = None,
     stop: Stop = None,
     algorithm: Annotated[str | None, typer.Option(help="jacobi, gauss_seidel, implicit or adaptive.")] = None,

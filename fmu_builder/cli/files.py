@@ -6,7 +6,7 @@ import os
 import sys
 import webbrowser
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,8 +98,14 @@ def check_outputs(*targets: tuple[str, Path | None]) -> None:
 
 def check_page(option: str, path: Path | None) -> None:
     """Whether a page of HTML is written under a name that says so, checked when nothing else is wrong with it."""
-    if path is not None and (what := no_page(path)):
-        raise InputError(Problem(option, what))
+    check_endings((option, path, no_page))
+
+
+def check_endings(*targets: tuple[str, Path | None, Callable[[Path], str]]) -> None:
+    """As check_page, of files (option, path) of any kind.   Third: what is wrong with the name of one"""
+    wrong = [Problem(option, what) for option, path, fault in targets if path is not None and (what := fault(path))]
+    if wrong:
+        raise InputError(wrong)
 
 
 def named_files(scenario: CheckedScenario) -> list[Path]:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.files import check_outputs, check_page, find_scenario, make_folder_of, named_files
+from fmu_builder.cli.files import check_endings, check_outputs, find_scenario, make_folder_of, named_files
 from fmu_builder.cli.printing import INTERRUPTED, SHOWN, err, line, out, print_notes, progress_lines
 from fmu_builder.cosim.cross_check import check_triples, write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
@@ -22,7 +22,7 @@ from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import Trace, write_trace
 from fmu_builder.errors import InputError
-from fmu_builder.files import is_stream, recorded_reads
+from fmu_builder.files import is_stream, no_page, no_trace, recorded_reads
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.pages.movement import Movement, movement_of
 from fmu_builder.report import trace_plot
@@ -57,7 +57,7 @@ def run_system(
         master = changed_master(path, "--{}", **changes, isolated=isolated)
     chosen = master.scenario
     check_outputs(*written, *(("", file) for file in (*named_files(chosen), *files)))
-    check_page("--plot", plot)
+    check_endings(("-o", output, no_trace), ("--plot", plot, no_page))
     system = system_of(chosen) if cross_check else None
     if system is not None:
         check_triples(system)

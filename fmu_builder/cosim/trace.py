@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean, raise_faults, shortened
-from fmu_builder.files import csv_reader, is_stream, path_given, read_text, staged, write_whole, written
+from fmu_builder.files import csv_reader, is_stream, no_trace, path_given, read_text, staged, write_whole, written
 from fmu_builder.headers import no_names, split_header
 
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
@@ -154,8 +154,11 @@ def write_trace(trace: Trace, path: Path | str) -> None:
 
     Both are moved into place complete, the CSV file last; on any failure both targets stay as they were.  A device or
     FIFO takes the CSV file only.
-    Raises InputError if JSON cannot hold the provenance, ToolError if the folder cannot be written."""
+    Raises InputError for a name that ends as other files do, and if JSON cannot hold the provenance; ToolError if the
+    folder cannot be written."""
     path = path_given(path, "path")
+    if what := no_trace(path):
+        raise InputError(Problem("path", what))
     check_trace(trace, "trace")
     header = ",".join('"' + name.replace('"', '""') + '"' for name in ("time", *trace.names))
     rows = np.column_stack((trace.time, trace.values)).tolist()

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export.cache import locked
-from fmu_builder.files import no_place, staged
+from fmu_builder.files import no_place, no_table, staged
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.work import OK, Batch, Done, Job
 
@@ -323,9 +323,8 @@ def check_place(table: Path) -> None:
     """Whether the table can be written, before the runs.   Raises InputError, ToolError."""
     if table.is_dir():
         raise InputError(Problem("-o", f"'{table}' is a folder; name a file in it"))
-    if table.suffix not in ("", ".parquet"):
-        what = "would be a table in Parquet under a name that says something else; end it with .parquet"
-        raise InputError(Problem("-o", f"'{table}' {what}"))
+    if what := no_table(table):
+        raise InputError(Problem("-o", what))
     if what := no_place(table):
         raise ToolError(Problem("-o", what))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import threading
@@ -198,6 +199,25 @@ def test_no_output_replaces_a_file_that_the_command_reads(
     assert f"'{target}' is written by another option as well, or read; choose another name" in message
     assert ended.value.code == 2
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == texts
+
+
+@pytest.mark.parametrize("name", ["mine.toml", "x.parquet", "x.mat", "x.xlsx"])
+def test_a_trace_ends_as_csv_does(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text('element = "pendulum"\n')
+    monkeypatch.setattr(sys, "argv", ["fmu-builder", "run", "PointMass", "-o", name])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    rule = f"'{name}' would be a trace in CSV under a name that says something else; end it with .csv"
+    assert f"-o: {rule}" in capsys.readouterr().err
+    with pytest.raises(InputError, match=re.escape(rule)):
+        write_trace(TRACE, name)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"mine.toml": 'element = "pendulum"\n'}
+    write_trace(TRACE, "X.CSV")
+    assert read_trace("X.CSV").names == TRACE.names
 
 
 def test_a_run_makes_the_reference_that_is_not_there_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import fmpy
 from lxml import etree
 
-from fmu_builder.check.document import Fmu, parsed
+from fmu_builder.check.document import Fmu
 from fmu_builder.check.findings import Found, Rule
 from fmu_builder.errors import FmuBuilderError, InputError, listed
 from fmu_builder.export.archive import platform_folders
@@ -20,6 +20,7 @@ from fmu_builder.export.binaries import read_library
 from fmu_builder.export.terminals import FILE as TERMINALS
 from fmu_builder.export.terminals import terminals_schema
 from fmu_builder.export.toolchain import fmi2_functions
+from fmu_builder.export.xml_files import parsed
 
 _BUILD = "sources/buildDescription.xml"
 _ROOT = ("modelDescription.xml", "model.png", "documentation", "sources", "binaries", "resources", "extra")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from lxml import etree
 
-from fmu_builder.check.findings import DESCRIPTION
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.archive import check_archive
+from fmu_builder.export.xml_files import DESCRIPTION, description_root
 
 TYPES = ("Real", "Integer", "Boolean", "String", "Enumeration")
 _REPAIR = "export it for FMI 2.0, with fmu-builder by `build --fmi 2`"
@@ -88,10 +88,8 @@ class Description:
     Raises InputError for what is no XML, or of another version."""
 
     def __init__(self, text: bytes, where: str) -> None:
-        self.root = parsed(text, f"{where}: {DESCRIPTION}")
+        self.root = description_root(text, where)
         version = self.root.get("fmiVersion")
-        if self.root.tag != "fmiModelDescription" or version is None:
-            raise InputError(Problem(where, f"{DESCRIPTION} is no fmiModelDescription with an fmiVersion"))
         if version != "2.0":
             raise InputError(Problem(where, f"is for FMI {version}, and this command is for FMI 2.0 only: {_REPAIR}"))
 
@@ -211,18 +209,3 @@ class Fmu(Description):
     def entries(self) -> tuple[zipfile.ZipInfo, ...]:
         with zipfile.ZipFile(self.path) as archive:
             return tuple(archive.infolist())
-
-
-def parsed(text: bytes, where: str) -> etree._Element:
-    """The root of an XML file.
-
-    where   of messages.   Raises InputError for what is no XML, and for a document type: entities are not resolved, as
-    they can make a small file large, and lxml validates no tree that holds some."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
-        root = etree.fromstring(text, parser)
-    except etree.XMLSyntaxError as error:
-        raise InputError(Problem(where, f"is no XML: {error.msg}")) from error
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise InputError(Problem(where, "declares a document type, which no FMU needs; it is refused"))
-    return root

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-DESCRIPTION = "modelDescription.xml"
+from fmu_builder.export.xml_files import DESCRIPTION
+
 Level = Literal["error", "warning"]
 Subject = TypeVar("Subject")
 

@@ -10,8 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from lxml import etree
-
 from fmu_builder.cli.files import find, find_scenario
 from fmu_builder.cli.mesh_info import is_mesh, recipe_place, write_recipe
 from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
@@ -22,6 +20,7 @@ from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fm
 from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES, resolve_platforms
+from fmu_builder.export.xml_files import DESCRIPTION, is_fmi3
 from fmu_builder.files import real_place, write_whole, written
 from fmu_builder.model.file_kinds import file_kind, is_recipe
 from fmu_builder.model.loader import assembly_of_scenario
@@ -299,8 +298,7 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str], fmi: 
 def _version_of(fmu: Path) -> Fmi:
     """As its modelDescription.xml says; the file may have any name."""
     with zipfile.ZipFile(fmu) as archive:
-        root = etree.fromstring(archive.read("modelDescription.xml"))
-    return 3 if root.get("fmiVersion", "").startswith("3.") else 2
+        return 3 if is_fmi3(archive.read(DESCRIPTION), str(fmu)) else 2
 
 
 def _scenario(path: Path) -> CheckedScenario:

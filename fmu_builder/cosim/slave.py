@@ -41,15 +41,15 @@ from fmu_builder.cosim.isolation.process import IsolatedProcess
 from fmu_builder.cosim.pending_steps import waiting_step
 from fmu_builder.cosim.port_names import find_ports
 from fmu_builder.cosim.terminals import read_terminals
-from fmu_builder.errors import InputError, Problem, SlaveError, behind_number
+from fmu_builder.errors import InputError, Problem, SlaveError, behind_number, raise_faults
 from fmu_builder.export.archive import check_archive, platform_folders
 from fmu_builder.export.smoke import STATUS
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.export.trial import try_out
+from fmu_builder.export.xml_files import DESCRIPTION, description_root
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
 from fmu_builder.model.terminals import port_of
 
-DESCRIPTION = "modelDescription.xml"
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
 _FAMILY_LETTERS = {"r": "Real", "i": "Integer", "b": "Boolean", "s": "String"}  # as logged texts point to variables
 
@@ -107,15 +107,15 @@ def read_slave(path: Path) -> SlaveDescription:
     2.0 or 3.0."""
     names = check_archive(path)
     data = io.BytesIO(path.read_bytes())  # fmpy leaves a file open when it fails
+    with zipfile.ZipFile(data) as archive:
+        root = description_root(archive.read(DESCRIPTION), str(path))
+    version = root.get("fmiVersion", "")
+    is_fmi3 = version.startswith("3.")
+    if version != "2.0" and not is_fmi3:
+        raise InputError(Problem(str(path), f"is for FMI {version}; 2.0 and 3.0 are supported"))
     try:
         with zipfile.ZipFile(data) as archive:
-            root = etree.fromstring(archive.read("modelDescription.xml"))
             terminals = read_terminals(archive)
-        version = root.get("fmiVersion", "")
-        is_fmi3 = version.startswith("3.")
-        if version != "2.0" and not is_fmi3:
-            what = f"is for FMI {version}; 2.0 and 3.0 are supported" if version else f"{DESCRIPTION} has no fmiVersion"
-            raise InputError(Problem(str(path), what))
         description = fmpy.read_model_description(data, validate=False)
         literals = {t.name: {i.name: int(i.value) for i in t.items or ()} for t in description.typeDefinitions}
         scalars = Scalars(description, str(path))
@@ -123,6 +123,7 @@ def read_slave(path: Path) -> SlaveDescription:
     except InputError:
         raise
     except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
+        raise_faults(_schema_faults(path, root, is_fmi3))
         raise InputError(Problem(str(path), f"{DESCRIPTION} cannot be read: {error}")) from error
     if description.coSimulation is None and description.modelExchange is None:
         raise InputError(Problem(str(path), f"{DESCRIPTION} declares neither CoSimulation nor ModelExchange"))
@@ -169,6 +170,16 @@ def read_slave(path: Path) -> SlaveDescription:
             v.name for v in description.modelVariables if is_fmi3 and (v.type not in READABLE or not [*scalars.of(v)])
         ),
     )
+
+
+def _schema_faults(path: Path, root: etree._Element, is_fmi3: bool) -> list[Problem]:
+    """What a modelDescription.xml that fmpy does not read has against its schema."""
+    from fmu_builder.export.description import model_schema  # whose parts only a faulty FMU needs
+
+    schema = model_schema(3 if is_fmi3 else 2)
+    if schema.validate(root):
+        return []
+    return [Problem(f"{path}: {DESCRIPTION}: line {one.line}", str(one.message)) for one in schema.error_log]
 
 
 def _terminal_ports(terminals: Mapping[str, Terminal], variables: Mapping[str, SlaveVariable]) -> dict[str, PortUse]:

@@ -11,7 +11,6 @@ import functools
 import hashlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -26,11 +25,11 @@ from fmu_builder.export import smoke
 from fmu_builder.export.archive import unpack_to_call
 from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.toolchain import host_platform
+from fmu_builder.export.xml_files import DESCRIPTION, is_fmi3
 
 # Imports smoke.py or smoke_fmi3.py, which Python has compiled; a script takes a quarter longer to start.
 # Its folder comes last among those where modules are looked for.
 _START = "import sys; sys.path.append(sys.argv.pop(1)); import {0}; {0}.start()"
-_FMI3 = re.compile(rb"""<fmiModelDescription\s[^>]*?fmiVersion\s*=\s*["']3\.""")
 _MADE = "-made"  # behind the name of an FMU that a build made
 TIMEOUT = 120.0  # s; real FMUs start and take a step in less, even those that bring a runtime with them
 
@@ -60,15 +59,15 @@ def run_smoke(fmu: Path, library: str, timeout: float, options: Sequence[str] = 
 
     library  its archive name for this machine      timeout  s
     options, more  arguments of smoke.py before and behind those that name the FMU
-    Raises ToolError if it cannot be unpacked, or Python does not start."""
+    Raises ToolError if it cannot be unpacked, or Python does not start, InputError if its description is no XML."""
     code: int | None
     with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         unpack_to_call(fmu, folder, library)
-        is_fmi3 = _FMI3.search((folder / "modelDescription.xml").read_bytes()) is not None
-        start = _START.format("smoke_fmi3" if is_fmi3 else "smoke")
+        of_fmi3 = is_fmi3((folder / DESCRIPTION).read_bytes(), str(fmu))
+        start = _START.format("smoke_fmi3" if of_fmi3 else "smoke")
         resources = folder / "resources"
-        placed = (name, library, f"{resources}{os.sep}" if is_fmi3 else resources.as_uri())
+        placed = (name, library, f"{resources}{os.sep}" if of_fmi3 else resources.as_uri())
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-c", start, str(Path(smoke.__file__).parent), *options, *placed, *more],

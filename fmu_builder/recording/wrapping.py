@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fmu_builder.check.document import Fmu
-from fmu_builder.check.findings import DESCRIPTION
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, Compiler, find_compiler, host_platform
+from fmu_builder.export.xml_files import DESCRIPTION
 from fmu_builder.files import staged, written
 from fmu_builder.recording.library import recorder_library
 

@@ -161,4 +161,5 @@ def test_all_faulty_times_of_an_fmu_are_named_at_once(tmp_path: Path) -> None:
 
 def test_a_literal_without_a_number_is_a_fault_of_the_description(tmp_path: Path) -> None:
     text = model_description("Odd", GAIN).replace('value="1"/>', 'value="one"/>', 1)
-    assert "modelDescription.xml cannot be read" in refusal(read_slave, foreign_fmu(tmp_path, "Odd", description=text))
+    message = refusal(read_slave, foreign_fmu(tmp_path, "Odd", description=text))
+    assert "modelDescription.xml: line 4: " in message and "'one' is not a valid value" in message

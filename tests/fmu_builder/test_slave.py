@@ -72,6 +72,41 @@ def test_backslashes_are_refused_with_the_repair(tmp_path: Path) -> None:
     assert "'resources\\data.csv'" in message and "forward slashes" in message
 
 
+PLAIN = model_description("Plain", GAIN, "g0--")
+ROOT = "<fmiModelDescription"
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what"),
+    [
+        (PLAIN.replace(ROOT, f'{ROOT} xmlns="http://x.y"', 1), "line", "namespace 'http://x.y', and FMI has none"),
+        (PLAIN.replace("<ModelVariables", '<ModelVariables xmlns="a:b"', 1), "line", "<ModelVariables> is in the nam"),
+        (f"<!DOCTYPE a [<!ENTITY b 'c'>]>{PLAIN[PLAIN.index(ROOT) :]}", "", "declares a document type"),
+        (PLAIN.replace(ROOT, "<other", 1).replace("</fmiModelDescription", "</other"), "", "is no fmiModelDescription"),
+        (re.sub("<ModelVariables>.*</ModelVariables>", "", PLAIN, flags=re.DOTALL), "line", "ModelVariables"),
+        (re.sub('valueReference="[0-9]+"', "", PLAIN, count=1), "line", "'valueReference' is required but missing"),
+    ],
+    ids=["namespace", "namespace inside", "document type", "other", "no variables", "no reference"],
+)
+def test_what_is_wrong_in_the_description_is_named(tmp_path: Path, text: str, where: str, what: str) -> None:
+    message = refusal(foreign_fmu(tmp_path, "Plain", description=text))
+    assert message.startswith("modelDescription.xml") and where in message and what in message
+    assert "NoneType" not in message
+
+
+def described(folder: Path, name: str, data: bytes) -> Path:
+    """An FMU with these bytes as its description."""
+    return foreign_fmu(folder, name, description="", files={"modelDescription.xml": data})
+
+
+def test_a_description_in_another_encoding_than_it_declares_is_refused(tmp_path: Path) -> None:
+    head = '<?xml version="1.0" encoding="UTF-8"?>'
+    text = head + PLAIN[PLAIN.index(ROOT) :]
+    message = refusal(described(tmp_path, "Plain", text.encode("utf-16")))
+    assert message.startswith("modelDescription.xml: is no XML that all tools read: encoding specified in XML")
+    assert read_slave(described(tmp_path, "Plain", text.replace("UTF-8", "UTF-16").encode("utf-16"))).guid == "g0--"
+
+
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none.fmu") == "there is no such file"
 

@@ -53,6 +53,16 @@ def overwritten(data: bytes) -> bytes:
     return data[:0x1000] + bytes(len(data) - 0x1000)
 
 
+def test_the_version_is_that_of_the_root_and_not_of_a_comment(tmp_path: Path, tried: list[tuple[Any, ...]]) -> None:
+    text = model_description("Gain", GAIN, "g0--")
+    root = "<fmiModelDescription"
+    noted = text[text.index(root) :].replace(root, f'<!-- from {root} fmiVersion="3.0"> -->\n{root}', 1)
+    for data in (noted.encode(), f'<?xml version="1.0" encoding="UTF-16"?>{noted}'.encode("utf-16")):
+        fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--", description="", files={"modelDescription.xml": data})
+        Slave("gain", read_slave(fmu)).close()
+    assert len(tried) == 2
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the loaders of other systems refuse such libraries")
 @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], overwritten], ids=["truncated", "zeroed"])
 def test_a_damaged_library_is_an_error_with_the_name_of_the_fmu(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,8 @@ from fmu_builder.model.file_kinds import IDENTIFIER, correct_kind, name_problems
 from fmu_builder.model.given_values import truth
 from fmu_builder.model.page_table import PageTable, read_page
 from fmu_builder.model.slots import ElementLaws, read_functions
-from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
-from fmu_builder.model.table_model import Truth
+from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure, fields_of
+from fmu_builder.model.table_model import Truth, models_of
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import find_element, find_recipe, former_note, load_module
 from fmu_builder.units import parse_quantity, parse_unit
@@ -127,7 +127,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
     structure_lists: tuple[str, ...] = getattr(module, "LISTS", ())
 
     known = (*KEYS, *structure_tables, *structure_lists, *(("sensors",) if takes_sensors else ()))
-    problems += _key_problems(path, tables, declared, known, structure_lists)
+    problems += _key_problems(path, tables, declared, known, structure_lists, _keys_of_tables(module))
     table = partial(_table, tables)
     drawing = read_drawing(path, table("drawing"), problems)
     description = tables.get("description", declared.description)
@@ -235,13 +235,20 @@ def _element_folder(path: Path, tables: dict[str, object], kind: str, problems: 
 
 
 def _key_problems(
-    path: Path, tables: dict[str, object], declared: Declaration, known: Sequence[str], lists: Sequence[str]
+    path: Path,
+    tables: dict[str, object],
+    declared: Declaration,
+    known: Sequence[str],
+    lists: Sequence[str],
+    inside: Mapping[str, Collection[str]],
 ) -> list[Problem]:
-    """Keys that are unknown, or whose value is of another kind than text, table or list of tables."""
+    """Keys that are unknown, or whose value is of another kind than text, table or list of tables.
+
+    inside   the keys of the tables of the structure, by table"""
 
     def fault(key: str, value: object) -> str | None:
         if key not in known:
-            return "this key is unknown" + _place_of(key, declared, known)
+            return "this key is unknown" + _place_of(key, declared, known, inside)
         if key in lists:
             is_list = isinstance(value, list) and all(isinstance(one, dict) for one in value)
             return None if is_list else f"{value!r} must be tables [[{key}]]"
@@ -278,12 +285,28 @@ def _notes(path: Path, structure: Structure, declared: Declaration, given: Mappi
     return (*((former,) if former else ()), *structure.notes, *lowered)
 
 
-def _place_of(key: str, declared: Declaration, known: Iterable[str]) -> str:
+def _keys_of_tables(module: ModuleType | None) -> dict[str, Collection[str]]:
+    """The keys of the tables that structure.py reads, by table as a recipe writes it."""
+    shown = (("TABLES", "[{}]"), ("LISTS", "[[{}]]"))
+    models = ((form.format(name), one) for kind, form in shown for name, one in models_of(module, kind).items())
+    return {table: fields_of(one)[0] for table, one in models if one is not None}
+
+
+def _place_of(key: str, declared: Declaration, known: Iterable[str], inside: Mapping[str, Collection[str]]) -> str:
     """The table in which an unknown top-level key belongs, else a known key of similar spelling."""
-    starts = {*declared.parameters, *declared.inputs}
-    places = (("structure", declared.structure), ("start", starts), ("functions", declared.slots))
-    if found := [f"[{table}]" for table, names in places if key in names]:
-        return f"; it belongs into {' or, as a law, into '.join(found)}"
+    found = [table for table, keys in inside.items() if key in keys]
+    rule = declared.structure.get(key)
+    if rule is not None and rule.given_by and not found:  # which [structure] refuses as well
+        return f"; it follows from {rule.giver}: give that, and remove this"
+    if rule is not None and not rule.given_by:
+        found.append("[structure]")
+    if key in declared.parameters or key in declared.inputs:
+        found.append("[start]")
+    places = " or ".join(found)
+    if key in declared.slots:
+        places += " or, as a law, into [functions]" if found else "[functions]"
+    if places:
+        return f"; it belongs into {places}"
     if key in _KEYS_OF_SYSTEMS:
         return "; it is of systems, and `element` makes this the recipe of one element: remove one of them"
     return did_you_mean(key, known)

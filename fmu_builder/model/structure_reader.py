@@ -107,7 +107,7 @@ def _numbers(texts: Sequence[str]) -> tuple[float, ...]:
     return found if all(map(math.isfinite, found)) else ()
 
 
-def _fields(keys: Models) -> tuple[dict[str, FieldInfo], list[str]]:
+def fields_of(keys: Models) -> tuple[dict[str, FieldInfo], list[str]]:
     """The fields of a table, and the keys it needs; of several kinds those that any of them has, and all need."""
     kinds = [keys] if isinstance(keys, type) else list(keys.values())
     fields = {name: field for kind in kinds for name, field in kind.model_fields.items()}
@@ -161,7 +161,7 @@ class Reader:
     def _checked(self, table: Table, name: str, keys: Keys, required: Sequence[str]) -> Table:
         self._table_of[id(table)] = name
         if not isinstance(keys, Sequence):
-            self._fields_of[id(table)], required = _fields(keys)
+            self._fields_of[id(table)], required = fields_of(keys)
             keys = tuple(self._fields_of[id(table)])
         for key in table:
             if key not in keys:

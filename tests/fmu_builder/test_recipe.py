@@ -364,6 +364,21 @@ def test_a_misspelt_table_of_parts_is_named_with_all_other_faults(tmp_path: Path
     assert "[expose] outputz: this key is unknown; did you mean 'outputs'?" in named
 
 
+def test_keys_of_the_tables_of_the_structure_are_sent_there(tmp_path: Path) -> None:
+    def place(text: str, key: str) -> str:
+        places = {line.split(": ")[1]: line for line in faults(tmp_path, text)}
+        return places[key].partition("this key is unknown; ")[2]
+
+    rail = 'element = "point_line_2"\npoints = [[0, 0, 0], [1, 0, 0]]\nbridges = 1\ncouple = false\n'
+    assert place(rail, "points") == "it belongs into [line]"  # [structure] has it too, but does not take it
+    assert place(rail, "bridges") == "it follows from [line] body: give that, and remove this"
+    assert place(rail, "couple") == "it belongs into [structure]"
+    assert place('element = "point_surface"\nradius = 1\n', "radius") == "it belongs into [surface]"
+    crank = 'element = "planar_mechanism"\njoint = "revolute"\non = "crank"\n'
+    assert place(crank, "joint") == "it belongs into [[body]]"
+    assert place(crank, "on") == "it belongs into [[body]] or [[constraint]]"
+
+
 def test_keys_of_other_tables_are_sent_there(tmp_path: Path) -> None:
     text = 'element = "point_surface"\ncoupling = true\nfree_moment = true\nC_F = "1 N/m"\nK_fr = 0.1\n'
     text += '[surface]\nkind = "plane"\n[experiment]\nstop = 1\n'

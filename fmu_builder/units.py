@@ -247,7 +247,7 @@ def parse_quantity(value: float | int | str, unit: Unit, where: str, *, is_diffe
     if mixes_cycles_and_angle(given, unit):
         # equal dimensions, but taking 50 Hz for 50 rad/s, or 50 1/min for 50 rad/min, would be wrong by 2 pi
         rates = "rpm or rad/min" if "min" in given.name else "rad/s, rev/s or rpm"
-        cycles, repair = (given, rates) if _has_angle(unit) else (unit, unit.name)
+        cycles, repair = (given, rates) if has_angle(unit) else (unit, unit.name)
         what = f"mixes {cycles.name} (cycles) with an angle but {unit.name} is needed; write {repair}"
         raise _quantity_error(where, value, what)
     # the shortest decimal of the double is what was written, without the huge fraction of a text such as 1e-999999999
@@ -318,7 +318,7 @@ def unit_of_fmi(name: str, attributes: Mapping[str, str]) -> Unit | None:
 
 def mixes_cycles_and_angle(a: Unit, b: Unit) -> bool:
     """Hz or 1/min, and rad/s: equal dimensions, but a number of one is not that of the other."""
-    return (_counts_cycles(a) and _has_angle(b)) or (_counts_cycles(b) and _has_angle(a))
+    return (_counts_cycles(a) and has_angle(b)) or (_counts_cycles(b) and has_angle(a))
 
 
 _QUANTITY = re.compile(
@@ -450,7 +450,7 @@ def _without_rad(exponents: tuple[int, ...]) -> tuple[int, ...]:
     return exponents[: BASES.index("rad")]
 
 
-def _has_angle(unit: Unit) -> bool:
+def has_angle(unit: Unit) -> bool:
     return unit.exponents[BASES.index("rad")] != 0
 
 

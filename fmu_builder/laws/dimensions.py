@@ -26,8 +26,11 @@ def text_of(dimension: Dimension) -> str:
     return bases or "1"
 
 
-def si_name(dimension: Dimension) -> str | None:
-    """An SI unit of this dimension as parse_unit reads it; None if a power is a fraction."""
+def si_name(dimension: Dimension, angle: bool = True) -> str | None:
+    """An SI unit of this dimension as parse_unit reads it; None if a power is a fraction.
+
+    angle  whether it may be that of an angle: 1/s is rad/s then, as in laws, whose dimensions have no radian"""
     if any(power.denominator > 1 for power in dimension):
         return None
-    return text_of(dimension).partition(" ")[0]
+    found = text_of(dimension).partition(" ")[0]
+    return found if angle else found.replace("rad", "1")

@@ -19,10 +19,10 @@ from fmu_builder.laws.check import Checker
 from fmu_builder.laws.definitions import LawFunction, Laws, names_in
 from fmu_builder.laws.dimensions import Dimension, dimension_of, si_name
 from fmu_builder.laws.numeric import evaluate
-from fmu_builder.laws.tree import Argument, Source, parse_value, walk, with_arguments, with_pi
+from fmu_builder.laws.tree import Argument, Number, Source, parse_value, walk, with_arguments, with_pi
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.format import EVENT_TAKES, CheckedStudy, Response
-from fmu_builder.units import parse_unit
+from fmu_builder.units import has_angle, parse_unit
 
 Array = NDArray[np.float64]
 _EVENT = re.compile(r"(?P<place>.+)\.(?P<quantity>\w+?)(?:\[(?P<number>\d+)\])?", re.DOTALL)
@@ -210,7 +210,8 @@ def _product(unit: str, other: str) -> str:
     if unit in ("", "1"):
         return other
     try:
-        return str(si_name(dimension_of(parse_unit(f"{unit}.{other}"))) or f"{unit}.{other}")
+        found = parse_unit(f"{unit}.{other}")
+        return str(si_name(dimension_of(found), has_angle(found)) or f"{unit}.{other}")
     except InputError:
         return f"{unit}.{other}"
 
@@ -266,6 +267,8 @@ def _expression(
     names = tuple(sorted({node.name for node in walk(body) if isinstance(node, Argument)}))
     if not names:
         raise InputError(Problem(where, f"'{text}' is the same in every run: name responses or factors in it"))
-    unit_name = si_name(dimension) if dimension is not None else "1"
+    written = [node.unit for node in walk(body) if isinstance(node, Number) and node.unit is not None]
+    angle = any(map(has_angle, [*written, *(units[one] for one in names)]))
+    unit_name = si_name(dimension, angle) if dimension is not None else "1"
     law = LawFunction(name, tuple((one, units[one]) for one in names), body, dimension)
     return Expression(name, unit_name or "", law, names)

@@ -123,6 +123,22 @@ def test_an_expression_of_responses_knows_pi(here: Callable[[str], StudyResult])
     assert [row["turn"] / row["h"] for row in rows] == pytest.approx([2.0 * np.pi] * 6, rel=1e-15)
 
 
+def test_a_rate_is_one_of_an_angle_only_where_there_is_an_angle(here: Callable[[str], StudyResult]) -> None:
+    responses = {
+        "v": ('{ event = "floor.impact_speed[1]" }', "m/s"),
+        "rate": ('"v/h"', "1/s"),
+        "change": ('"v^2/h^2"', "1/s2"),
+        "turning": ('"1[rad]*v/h"', "rad/s"),
+        "later": ('"2*turning"', "rad/s"),
+        "work": ('"1[N]*h"', "J"),
+    }
+    text = "".join(f"{name} = {response}\n" for name, (response, _) in responses.items())
+    schema = here(f"{BOUNCE.partition('[responses]')[0]}[responses]\n{text}").table().schema
+    assert {name: schema.field(name).metadata[b"unit"].decode() for name in responses} == {
+        name: unit for name, (_, unit) in responses.items()
+    }
+
+
 def test_a_study_goes_on_and_repeats_nothing(
     here: Callable[[str], StudyResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:

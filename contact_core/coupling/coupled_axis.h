@@ -30,10 +30,10 @@
  *
  * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those
  * of semi-implicit Euler up to a constant.  H is the length of the step before, unless intervals are found to be as
- * long as the step to come (bond.h): then x and the ledger are corrected by all that was missed.  Until one is found the
- * law acts with x + H v/2 that is summed as for a force that is held, H v over the step to come, which is right of both.
- * Bodies that are stepped first hold the force over a step that is not known yet: while steps vary the law itself would
- * make energy, and what was made is paid back.  With positions the rule beta of the integrator is found
+ * long as the step to come (bond.h): then x and the ledger are corrected by all that was missed.  Until one is found
+ * the law acts with x + H v/2 that is summed as for a force that is held, H v over the step to come, which is right of
+ * both.  Bodies that are stepped first hold the force over a step that is not known yet: while steps vary the law
+ * itself would make energy, and what was made is paid back.  With positions the rule beta of the integrator is found
  * (position_rule.h).
  * Range and limits: THEORY.md. */
 #ifndef CC_COUPLED_AXIS_H

@@ -16,7 +16,7 @@
  * Length          an element that sees speeds alone does not see whether the interval that ended was as long as the
  *                 step before, H, or as the step to come, H_1, as where bodies are stepped first: y = dv/H_1, L = 0.
  *                 Where steps vary that length is taken whose y leaves below 1/4 of the squares that the other one
- *                 leaves with any lag.  Until one is found no lag and no W are taken from what is seen
+ *                 leaves with any lag (1/20 early, and to change it).  Until one is found no lag and no W are taken
  * Admittance      W, the slope of the fit of second differences; b_0 of the model where that predicts better
  * The law itself  acts while the order is unknown, never worse than a force that is held
  * Ledger, J       made, and taken by losses, for each lag
@@ -62,7 +62,10 @@
 #define CC_BOND_SURELY 0.99       /* and from which on, and CC_BOND_EARLY samples, it takes one of z = d W H above */
 #define CC_BOND_LARGE 0.8
 #define CC_BOND_LENGTH 0.25       /* of what one length of the intervals leaves: with less the other one is it */
-#define CC_BOND_VARIES 1e-6       /* share of the squares of what is seen by which they differ with steps that vary */
+#define CC_BOND_LENGTH_SURE 0.05  /* likewise of few samples, and to change it once more */
+#define CC_BOND_SHORT 0.03        /* of the longest recent step: in shorter intervals noise of v is no acceleration */
+#define CC_BOND_VARIES 1e-6       /* share of the squares of what is seen by which they differ with steps that vary, */
+#define CC_BOND_MATTERS 0.1       /* and with which no lag is sought before the length */
 #define CC_BOND_CLEARLY 0.9       /* likewise, of a W by which a force that is held is judged */
 #define CC_BOND_BY_CHANCE 0.5     /* of those squares: with less W is shown and logged nowhere */
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
@@ -104,15 +107,15 @@ typedef struct {
     double literal CC_IN(0, 1);                   /* 1 where the law itself acts */
 } CcBond;
 
-/* Of an element of one direction that sees speeds alone: the motion with the length H_1 of the step to come in place of
- * that of the step before, as of bodies that are stepped first, whose L is 0. */
+/* Of an element of one direction that sees speeds alone: the motion with the other length of the intervals, the step to
+ * come, as of bodies that are stepped first, in place of the step before; and that one where the step to come is it. */
 typedef struct {
-    double y, dy, fit[3];     /* of the last interval; sums as those of a lag */
+    double y, dy, fit[3];     /* of the last interval; sums as those of L = 0 */
     double found CC_IN(0, 2); /* 1: intervals are as long as the step to come; 2: as the step before; 0: not found */
     double H CC_FROM(0), varies CC_FROM(0); /* the last step, s; share by which recent steps changed, fading */
     double further, held; /* m: what x would be more; and with each speed held over the step to come, as by `hold` */
     double work[CC_LAGS];  /* J: of the forces of each lag on what x would be more */
-} CcNextLength;
+} CcOtherLength;
 
 CC_API double cc_within(double a, double least, double most) { return a < least ? least : a > most ? most : a; }
 
@@ -232,46 +235,63 @@ CC_API int cc_bond_may_see_the_end(const CcBond *c, const CcBondOptions *o)
     return !cc_bond_knows_lag(c, o) || cc_lag(c->lag) == 0;
 }
 
-/* 1 where it is open how long they are: steps vary, or did, and nothing shows it. */
-CC_API int cc_bond_length_is_open(const CcBond *c, const CcBondOptions *o, const CcNextLength *next)
+/* 1 where steps vary, or did, so that the squares of what is seen differ by a `share` of them. */
+CC_API int cc_bond_lengths_differ(const CcBond *c, const CcOtherLength *other, double share)
 {
-    double apart = next ? cc_abs(next->fit[2] - c->fits[0][2]) : 0.0;
-    return next && next->found == 0.0 && apart > CC_BOND_VARIES * c->fits[0][2] && cc_bond_may_see_the_end(c, o);
+    double mine = c->fits[0][2], its = other->fit[2];
+    return cc_abs(its - mine) > share * (its + mine);
 }
 
-/* Add the interval with the acceleration y_1 that it had if it was as long as the step to come. */
-CC_API void cc_bond_see_next(const CcBond *c, CcNextLength *next, double y_1, int learns)
+/* 1 where it is open how long they are: nothing shows it. */
+CC_API int cc_bond_length_is_open(const CcBond *c, const CcBondOptions *o, const CcOtherLength *other)
 {
-    double ddf = c->f[0][0] - 2.0 * c->f[1][0] + c->f[2][0], dy = y_1 - next->y, ddy = dy - next->dy;
+    int unknown = other && other->found == 0.0 && cc_bond_may_see_the_end(c, o);
+    return unknown && cc_bond_lengths_differ(c, other, CC_BOND_MATTERS);
+}
+
+/* Add the interval with the acceleration y that it had if it was of the other length. */
+CC_API void cc_bond_see_other(const CcBond *c, CcOtherLength *other, double y, int learns)
+{
+    double ddf = c->f[0][0] - 2.0 * c->f[1][0] + c->f[2][0], dy = y - other->y, ddy = dy - other->dy;
     const double product[3] = {ddf * ddf, ddf * ddy, ddy * ddy};
     for (int i = 0; i < 3 && learns; i++)
-        next->fit[i] = cc_faded(CC_BOND_FORGETS, next->fit[i]) + product[i];
-    next->y = y_1, next->dy = dy;
+        other->fit[i] = cc_faded(CC_BOND_FORGETS, other->fit[i]) + product[i];
+    other->y = y, other->dy = dy;
 }
 
-/* Find the length that leaves far less than the other one does with any lag.  Returns 1 where intervals turn out to be
- * as long as the step to come: what was learned with the other length is forgotten. */
-CC_API int cc_bond_find_length(CcBond *c, const CcBondOptions *o, CcNextLength *next)
+/* Go on with the other length: what was learned with this one is forgotten. */
+CC_API void cc_bond_take_length(CcBond *c, const CcBondOptions *o, CcOtherLength *other)
 {
-    int best;
-    const double *fit = next->fit;
-    cc_bond_fits_best(c, 1.0, &best);
-    if (c->learned < CC_BOND_FIRST || !cc_bond_may_see_the_end(c, o))
-        return 0;
-    double before = cc_bond_residual(c, best), after = cc_remainder(fit[0], cc_max(fit[1], 0.0), fit[2]);
-    if (before < CC_BOND_LENGTH * after)
-        next->found = 2.0;
-    if (!(after < CC_BOND_LENGTH * before))
-        return 0;
-    next->found = 1.0;
+    const CcOtherLength its = *other;
+    other->found = its.found == 1.0 ? 2.0 : 1.0;
+    other->y = c->y[0], other->dy = c->dy[0];
+    c->y[0] = its.y, c->dy[0] = its.dy;
+    for (int i = 0; i < 3; i++)
+        other->fit[i] = c->fits[0][i];
     for (int L = 0; L < CC_LAGS; L++) /* other lags explain nothing */
-        c->fits[L][0] = fit[0], c->fits[L][1] = L == 0 ? fit[1] : 0.0, c->fits[L][2] = fit[2];
-    c->y[0] = next->y, c->dy[0] = next->dy;
+        c->fits[L][0] = its.fit[0], c->fits[L][1] = L == 0 ? its.fit[1] : 0.0, c->fits[L][2] = its.fit[2];
     c->model = (CcPartnerModel){0};
     c->known = o->given.inertia > 0.0 ? c->known : 0.0;
     c->lag = c->shown = c->likely = 0.0;
-    c->settled = o->given.lag == CC_LAG_AUTO;
-    return 1;
+    c->settled = o->given.lag == CC_LAG_AUTO && other->found == 1.0;
+}
+
+/* Find the length that leaves far less than the other one does with any lag.  Returns 1 where that is the other one. */
+CC_API int cc_bond_find_length(CcBond *c, const CcBondOptions *o, CcOtherLength *other)
+{
+    int best, first = other->found == 0.0 && c->learned >= CC_BOND_EARLY;
+    const double *fit = other->fit;
+    cc_bond_fits_best(c, 1.0, &best);
+    int differ = cc_bond_lengths_differ(c, other, CC_BOND_VARIES);
+    if (c->learned < CC_BOND_FIRST || !cc_bond_may_see_the_end(c, o) || !differ)
+        return 0;
+    double mine = cc_bond_residual(c, best), its = cc_remainder(fit[0], cc_max(fit[1], 0.0), fit[2]);
+    if (other->found == 0.0 && mine < CC_BOND_LENGTH * its)
+        other->found = 2.0;
+    int swaps = its < (first ? CC_BOND_LENGTH : CC_BOND_LENGTH_SURE) * mine;
+    if (swaps)
+        cc_bond_take_length(c, o, other);
+    return swaps;
 }
 
 /* The lag that explains what is seen, where no signal is given. */
@@ -454,10 +474,10 @@ CC_API void cc_bond_refute(CcBond *c, const CcBondOptions *o)
     c->refuted = cc_bond_explains(fit, share) && c->learned >= CC_BOND_FIRST && matters > CC_BOND_REFUTES;
 }
 
-/* Learn lag and W from the interval that ended with the acceleration y; next: 0, or where its length is not known,
- * with the acceleration y_1 that it had otherwise. */
-CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], const double v[3], CcNextLength *next,
-                          double y_1)
+/* Learn lag and W from the interval that ended with the acceleration y; other: 0, or where its length is not known,
+ * with the acceleration `its` that it had otherwise. */
+CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], const double v[3],
+                          CcOtherLength *other, double its)
 {
     double ddy[3], size = 0.0, product[CC_LAGS][3], changed = 0.0;
     for (int i = 0; i < 3; i++) {
@@ -484,9 +504,11 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
         for (int i = 0; i < 3; i++)
             c->fits[L][i] = cc_faded(CC_BOND_FORGETS, c->fits[L][i]) + product[L][i];
     c->learned += learns;
-    if (next)
-        cc_bond_see_next(c, next, y_1, learns);
-    int swapped = next && learns && cc_bond_find_length(c, o, next), open = cc_bond_length_is_open(c, o, next);
+    for (int i = 0; i < 3; i++)
+        c->y[i] = y[i];
+    if (other)
+        cc_bond_see_other(c, other, its, learns);
+    int swapped = other && learns && cc_bond_find_length(c, o, other), open = cc_bond_length_is_open(c, o, other);
     int unsettled = !cc_bond_knows_lag(c, o), asked = unsettled && !open ? cc_bond_ask(c) : -1;
     if (learns && cc_bond_doubts(c, o))
         asked = cc_bond_contradicts(c);
@@ -494,7 +516,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
         c->model = (CcPartnerModel){.H = c->H, .unit = c->model.unit}; /* it begins anew, with that lag */
     if (asked >= 0)
         c->lag = asked, c->settled = 1.0;
-    else if (!unsettled || o->given.holds)
+    else if ((!unsettled || o->given.holds) && !swapped)
         c->lag = by_errors;
     int silent = !o->given.holds && cc_bond_is_damper(o) && cc_probe_ends(&c->probe);
     if (learns && unsettled && asked < 0 && (silent || o->given.holds) && by_errors == before && !open)
@@ -524,8 +546,6 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
     if (c->known == 0.0)
         c->unanswered += excited && !answer;
     c->answered += c->answered < 2.0;
-    for (int i = 0; i < 3 && !swapped; i++)
-        c->y[i] = y[i];
 }
 
 /* Speeds of the interval that ended. */

@@ -55,7 +55,7 @@
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     CcBond bond;           /* its vectors have one component, of -F and y */
-    CcNextLength next;     /* where speeds alone are seen */
+    CcOtherLength other;   /* where speeds alone are seen */
     double place, way;     /* x as it came, without the shift by beta; way of x in the last interval */
     double x, v, a_before; /* last sample; a of the interval before the last one, m/s^2 */
     double by_place CC_IN(0, 1); /* 1 where positions are given */
@@ -100,45 +100,58 @@ CC_API double cc_axis_acceleration(const CcAxis *c, const double *place, double 
 /* 1 where intervals are as long as the step to come: the bodies are stepped first. */
 CC_API int cc_axis_sees_the_end(const CcAxis *c, const CcBondOptions *o)
 {
-    return o->bodies_first || c->next.found == 1.0;
+    return o->bodies_first || c->other.found == 1.0;
 }
 
-/* Intervals turn out to be as long as the step to come: the ways were longer all the time. */
+/* Intervals turn out to be of the other length: all ways were. */
 CC_API void cc_axis_lengthen(CcAxis *c, const CcBondOptions *o)
 {
+    CcOtherLength *other = &c->other;
     double x_0 = c->x;
-    c->x = c->place = x_0 + c->next.further;
+    c->x = c->place = x_0 + other->further;
     for (int L = 0; L < CC_LAGS; L++) {
-        c->bond.ledger.made[L] += 0.5 * o->k * (c->x + x_0) * c->next.further - c->next.work[L];
-        c->bond.ledger.taken[L] += c->next.work[L];
+        c->bond.ledger.made[L] += 0.5 * o->k * (c->x + x_0) * other->further - other->work[L];
+        c->bond.ledger.taken[L] += other->work[L];
+        other->work[L] = -other->work[L];
     }
-    c->next.held = 0.0;
+    other->further = -other->further;
+    other->held = 0.0;
 }
 
-/* Add what the way to the rate v would be longer by if it were as long as the step H_1 to come. */
-CC_API void cc_axis_meets_step(CcAxis *c, const CcBondOptions *o, double v, double H_1)
+/* Add what the way to the rate v would be more, had the interval the other length, `its`, before the step H_1. */
+CC_API void cc_axis_meets_step(CcAxis *c, const CcBondOptions *o, double v, double its, double H_1)
 {
-    CcNextLength *next = &c->next;
-    double H = c->bond.H, way = 0.5 * (H_1 - H) * (v + c->v);
-    double changed = next->H > 0.0 ? cc_abs(H_1 / next->H - 1.0) : 0.0;
-    int open = next->found == 0.0 && cc_bond_may_see_the_end(&c->bond, o);
-    next->varies = cc_fading_peak(CC_BOND_SHORTENS, next->varies, changed);
-    next->H = H_1;
-    next->further += way;
+    CcOtherLength *other = &c->other;
+    double H = c->bond.H, way = 0.5 * (its - H) * (v + c->v);
+    double changed = other->H > 0.0 ? cc_abs(H_1 / other->H - 1.0) : 0.0;
+    int open = other->found == 0.0 && cc_bond_may_see_the_end(&c->bond, o);
+    other->varies = cc_fading_peak(CC_BOND_SHORTENS, other->varies, changed);
+    other->H = H_1;
+    other->further += way;
     for (int L = 0; L < CC_LAGS; L++)
-        next->work[L] -= c->bond.f[L][0] * way;
-    next->held = open ? next->held + 0.5 * (H_1 - H) * v : 0.0;
+        other->work[L] -= c->bond.f[L][0] * way;
+    other->held = open ? other->held + 0.5 * (H_1 - H) * v : 0.0;
+}
+
+/* The acceleration y of an interval H; of one that is too short to show it what the force makes of that before, y_0. */
+CC_API double cc_axis_shown(const CcBond *b, double y, double y_0, double H)
+{
+    int lag = cc_lag(b->lag);
+    return H < CC_BOND_SHORT * b->longest ? y_0 + b->W * (b->f[lag][0] - b->f[lag + 1][0]) : y;
 }
 
 /* The interval between the last sample and this one, before the step H_1. */
 CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, double v, double H_1)
 {
     CcBond *b = &c->bond;
-    double H = b->H, x_0 = c->x, y[3] = {cc_axis_acceleration(c, place, v, H_1)}, y_1 = (v - c->v) / H_1;
+    double H = b->H, x_0 = c->x, y[3] = {cc_axis_acceleration(c, place, v, H_1)};
     double way = 0.5 * H * (v + c->v);
-    CcNextLength *next = !place && !cc_axis_sees_the_end(c, o) ? &c->next : 0;
+    CcOtherLength *other = !place && !o->bodies_first ? &c->other : 0;
+    double before = c->other.H > 0.0 ? c->other.H : H, its_H = cc_axis_sees_the_end(c, o) ? before : H_1;
+    double its = cc_axis_shown(b, (v - c->v) / its_H, c->other.y, its_H);
+    y[0] = cc_axis_shown(b, y[0], b->y[0], H);
     c->jumped = 0.0;
-    cc_axis_meets_step(c, o, v, H_1);
+    cc_axis_meets_step(c, o, v, its_H, H_1);
     if (place) {
         double gone[3] = {*place - c->place}, before[3] = {c->v}, now[3] = {v};
         if (cc_bond_find_rule(b, gone, before, now, cc_abs(*place))) {
@@ -159,8 +172,9 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
         b->ledger.taken[L] += work > 0.0 ? work : 0.0;
     }
     cc_bond_meets_speed(b, cc_abs(v), cc_abs(c->v));
-    cc_bond_learn(b, o, y, (double[3]){v}, next, y_1);
-    if (next && next->found == 1.0)
+    double found = c->other.found;
+    cc_bond_learn(b, o, y, (double[3]){v}, other, its);
+    if (c->other.found != found && (c->other.found == 1.0 || found == 1.0))
         cc_axis_lengthen(c, o);
 }
 
@@ -259,8 +273,8 @@ CC_API int cc_axis_is_literal(const CcAxis *c, const CcBondOptions *o, double H)
         return cc_bond_is_literal(b, o);
     double stiff = o->k * b->W * H * H, off = CC_AXIS_STAGGERED * (1.0 - b->rule.beta);
     int as_held = c->by_place == 0.0 || off * off <= stiff; /* the law at the inputs is this force, or close to it */
-    if (cc_axis_sees_the_end(c, o) && c->next.varies > CC_AXIS_EVEN) /* the step of the force is not known */
-        as_held = 0;
+    if (cc_axis_sees_the_end(c, o) && c->other.varies > CC_AXIS_EVEN) /* the step of the force is not known */
+        return !cc_bond_knows_lag(b, o) || b->known == 0.0;
     return cc_bond_is_literal(b, o) || (as_held && stiff <= CC_AXIS_SYMPLECTIC);
 }
 
@@ -296,13 +310,14 @@ CC_API double cc_axis_answer(CcAxis *c, const CcBondOptions *o, double v, double
         speed += H * alpha;
     }
     double a = modelled ? cc_model_next(&b->model, lag, u, &ahead) : b->a[0]; /* u[0] = 0: by all but this force */
-    double F = cc_axis_force(o, x, speed, a, W, H, R);
+    double held = cc_axis_sees_the_end(c, o) ? cc_max(b->longest, H) : H; /* how long it may be paid back */
+    double F = cc_axis_force(o, x, speed, a, W, H, R * (H / held));
     int literal = cc_axis_is_literal(c, o, H), signals = cc_bond_signals(b, o);
     int mismatched = cc_rule_doubts(&b->rule, 0.0);
-    F = literal ? o->k * (c->x + 0.5 * H * v + c->next.held) + o->d * v : F;
+    F = literal ? o->k * (c->x + 0.5 * H * v + c->other.held) + o->d * v : F;
     double lawful = F;
     if (!signals && (literal || o->d > 0.0))
-        F += cc_axis_repaid(c, o, F, v, H);
+        F += cc_axis_repaid(c, o, F, v, held);
     double most = cc_axis_ceiling(c, o, v, (lag + 1.0) * H);
     F = o->given.straight ? F : cc_within(F, -most, most);
     if (mismatched)

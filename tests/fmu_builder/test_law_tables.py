@@ -70,7 +70,11 @@ def test_the_integrals_at_the_points_are_those_of_quadrature(tmp_path: Path, int
         ("h [mm], F [N]\n0, 0\n1\n", "force.csv, line 3", "1 values; 2 are needed"),
         ("h [mm], F [N]\n0, 0\n", "force.csv", "1 point; at least 2 are needed"),
         ("h [mm], F [M]\n0, 0\n1, 1\n", "force.csv, line 1", "'M': the symbol 'M' is unknown"),
-        ("0, 0\n1, 1\n", "force.csv, line 1", "'0' must be a name with a unit, as in: h [mm]"),
+        (
+            "0, 0\n1, 1\n",
+            "force.csv, line 1",
+            "holds numbers; it must name the columns with their units",
+        ),
         ("h, F, G\n0, 0, 0\n", "force.csv, line 1", "3 columns; the header must name two"),
         ("", "force.csv, line 1", "0 columns"),
     ],

@@ -279,7 +279,8 @@ CC_API void cc_bond_take_length(CcBond *c, const CcBondOptions *o, CcOtherLength
 /* Find the length that leaves far less than the other one does with any lag.  Returns 1 where that is the other one. */
 CC_API int cc_bond_find_length(CcBond *c, const CcBondOptions *o, CcOtherLength *other)
 {
-    int best, first = other->found == 0.0 && c->learned >= CC_BOND_EARLY;
+    int best;
+    double share = other->found == 0.0 && c->learned >= CC_BOND_EARLY ? CC_BOND_LENGTH : CC_BOND_LENGTH_SURE;
     const double *fit = other->fit;
     cc_bond_fits_best(c, 1.0, &best);
     int differ = cc_bond_lengths_differ(c, other, CC_BOND_VARIES);
@@ -288,7 +289,7 @@ CC_API int cc_bond_find_length(CcBond *c, const CcBondOptions *o, CcOtherLength 
     double mine = cc_bond_residual(c, best), its = cc_remainder(fit[0], cc_max(fit[1], 0.0), fit[2]);
     if (other->found == 0.0 && mine < CC_BOND_LENGTH * its)
         other->found = 2.0;
-    int swaps = its < (first ? CC_BOND_LENGTH : CC_BOND_LENGTH_SURE) * mine;
+    int swaps = its < share * mine;
     if (swaps)
         cc_bond_take_length(c, o, other);
     return swaps;

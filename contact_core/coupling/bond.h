@@ -17,7 +17,8 @@
  *                 step before, H, or as the step to come, H_1, as where bodies are stepped first: y = dv/H_1, L = 0.
  *                 Where steps vary that length is taken whose y leaves below 1/4 of the squares that the other one
  *                 leaves with any lag (1/20 early, and to change it).  Until one is found no lag and no W are taken
- * Admittance      W, the slope of the fit of second differences; b_0 of the model where that predicts better
+ * Admittance      W, the slope of the fit of second differences; b_0 of the model where that predicts better, unless
+ *                 a damped force with L > 0 changes in other directions than the one that the model describes
  * The law itself  acts while the order is unknown, never worse than a force that is held
  * Ledger, J       made, and taken by losses, for each lag
  *
@@ -66,6 +67,7 @@
 #define CC_BOND_SHORT 0.03        /* of the longest recent step: in shorter intervals noise of v is no acceleration */
 #define CC_BOND_VARIES 1e-6       /* share of the squares of what is seen by which they differ with steps that vary, */
 #define CC_BOND_MATTERS 0.1       /* and with which no lag is sought before the length */
+#define CC_BOND_ASIDE 0.1         /* of the squared changes of f across `along`: above it a damper ignores the model */
 #define CC_BOND_CLEARLY 0.9       /* likewise, of a W by which a force that is held is judged */
 #define CC_BOND_BY_CHANCE 0.5     /* of those squares: with less W is shown and logged nowhere */
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
@@ -102,6 +104,7 @@ typedef struct {
     CcOrderProbe probe;
     CcPartnerModel model;
     double along[3];                              /* unit vector of the direction in which the model describes y by f */
+    double aside CC_FROM(0), changed CC_FROM(0);  /* squared second differences of f, across it and in all, summed */
     CcPositionRule rule;
     CcLedger ledger;
     double literal CC_IN(0, 1);                   /* 1 where the law itself acts */
@@ -434,10 +437,30 @@ CC_API int cc_bond_model(CcBond *c, const CcBondOptions *o, const double y[3])
     return cc_bond_is_probing(c, o) ? lag : by_errors;
 }
 
+/* Add to what shows in which directions the force changes. */
+CC_API void cc_bond_see_direction(CcBond *c)
+{
+    double all = 0.0, along = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double ddf = c->f[0][i] - 2.0 * c->f[1][i] + c->f[2][i];
+        all += ddf * ddf;
+        along += ddf * c->along[i];
+    }
+    c->changed = cc_faded(CC_BOND_FORGETS, c->changed) + all;
+    c->aside = cc_faded(CC_BOND_FORGETS, c->aside) + cc_max(all - along * along, 0.0);
+}
+
+/* 1 where a late force that damps changes in other directions than the one that the model describes: there the bodies
+ * may answer with a larger W, and with one that is too small several dampers drive what they hold. */
+CC_API int cc_bond_turns(const CcBond *c, const CcBondOptions *o)
+{
+    return o->d > 0.0 && cc_lag(c->lag) > 0 && c->aside > CC_BOND_ASIDE * c->changed;
+}
+
 /* 1 where the motion is predicted by the model: its lag is sure. */
 CC_API int cc_bond_is_modelled(const CcBond *c, const CcBondOptions *o)
 {
-    int used = c->model.use != 0.0 && c->model.learned > CC_BOND_MODEL_FEW;
+    int used = !cc_bond_turns(c, o) && c->model.use != 0.0 && c->model.learned > CC_BOND_MODEL_FEW;
     return used && cc_bond_identifies(c, o) && cc_bond_knows_lag(c, o);
 }
 
@@ -452,10 +475,11 @@ CC_API void cc_bond_predict(const CcBond *c, int modelled, const double u[4], Cc
 }
 
 /* 1 where b_0 of the model answers for W. */
-CC_API int cc_bond_is_explained(const CcBond *c, int lag)
+CC_API int cc_bond_is_explained(const CcBond *c, const CcBondOptions *o, int lag)
 {
     const CcPartnerModel *m = &c->model;
-    return cc_model_is_sane(m, lag) && m->learned > CC_BOND_MODEL_FEW && m->lag[lag].error < m->free;
+    int explains = m->learned > CC_BOND_MODEL_FEW && m->lag[lag].error < m->free;
+    return explains && !cc_bond_turns(c, o) && cc_model_is_sane(m, lag);
 }
 
 /* 1 if the slope of the fit explains more than a share of the squares of what is seen. */
@@ -470,7 +494,8 @@ CC_API void cc_bond_refute(CcBond *c, const CcBondOptions *o)
     int lag = cc_lag(c->lag);
     const double *fit = c->fits[lag];
     double share = c->learned > CC_BOND_EARLY ? CC_BOND_SURELY : 1.0 - CC_BOND_SURE_EARLY;
-    double W = cc_bond_is_explained(c, lag) ? cc_model_admittance(&c->model, lag) : cc_bond_admittance(fit[1], fit[0]);
+    int explained = cc_bond_is_explained(c, o, lag);
+    double W = explained ? cc_model_admittance(&c->model, lag) : cc_bond_admittance(fit[1], fit[0]);
     double matters = cc_abs(W - c->W) * (o->k * c->H * c->H + o->d * c->H);
     c->refuted = cc_bond_explains(fit, share) && c->learned >= CC_BOND_FIRST && matters > CC_BOND_REFUTES;
 }
@@ -496,6 +521,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
         }
         changed = product[L][0] > changed ? product[L][0] : changed;
     }
+    cc_bond_see_direction(c);
     int excited = cc_sqrt(changed) > CC_BOND_EXCITED * c->f_largest;
     int answer = cc_sqrt(size) * c->H > CC_BOND_NOISE * c->v_largest;
     int probing = cc_bond_is_probing(c, o), by_errors = cc_bond_model(c, o, y), before = cc_lag(c->lag);
@@ -540,7 +566,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
     int enough = !(o->given.inertia > 0.0) || c->learned > CC_BOND_EARLY || c->refuted != 0.0;
     if (learns && cc_bond_identifies(c, o) && enough && !probing && !open)
         cc_bond_admit(c, o, c->fits[lag]);
-    if (cc_bond_identifies(c, o) && !probing && cc_bond_is_explained(c, lag))
+    if (cc_bond_identifies(c, o) && !probing && cc_bond_is_explained(c, o, lag))
         c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
     if ((c->known < 1.0 || c->doubted != 0.0) && o->d > 0.0)
         cc_bond_see_brake(c, o, y, v);

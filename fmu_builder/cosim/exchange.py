@@ -117,23 +117,32 @@ class Exchange:
 
 
 def drive_operations(
-    slaves: Mapping[str, Slave], signals: Sequence[Signal], clock: Clock, ticks: Mapping[str, int]
+    slaves: Mapping[str, Slave],
+    signals: Sequence[Signal],
+    clock: Clock,
+    ticks: Mapping[str, int],
+    leads: Mapping[Node, float],
 ) -> Iterator[tuple[Access, Block]]:
     """Operations that set the driven inputs where a slave's step begins, one for each type of each slave, with the
-    blocks of their values.   ticks: in a step of each slave"""
-    groups: dict[tuple[str, str], list[Signal]] = {}
+    blocks of their values.   ticks: in a step of each slave;   leads: by input, how many later its value is"""
+    groups: dict[tuple[str, str, float], list[Signal]] = {}
     for signal in signals:
-        groups.setdefault((signal.node[0], FAMILY[signal.variable.type]), []).append(signal)
-    for (slave, family), group in groups.items():
+        groups.setdefault((signal.node[0], FAMILY[signal.variable.type], leads.get(signal.node, 0)), []).append(signal)
+    for (slave, family, lead), group in groups.items():
         memory = memory_of(family, BLOCK * len(group)).reshape(BLOCK, len(group))
         link = Link(slaves[slave], "Set", [s.variable for s in group], memory)
 
         every = ticks[slave]
 
         def fill(
-            first: int, count: int, memory: Any = memory, group: Sequence[Signal] = group, every: int = every
+            first: int,
+            count: int,
+            memory: Any = memory,
+            group: Sequence[Signal] = group,
+            every: int = every,
+            lead: float = lead,
         ) -> None:
-            times = clock.start + np.arange(first, first + count, dtype=np.float64) * every * clock.step
+            times = clock.start + (np.arange(first, first + count, dtype=np.float64) * every + lead) * clock.step
             for column, signal in enumerate(group):
                 memory[:count, column] = signal.values(times)
 

@@ -353,7 +353,7 @@ class Master:
         ticks_of, ahead = self.schedule.ticks, self.schedule.ahead(self.wiring, self.descriptions)
         record = ContactRecord(slaves, clock, ticks_of, {n: late for n, late in ahead.items() if n not in solved})
         record.start(start)
-        drives = self.drives(slaves, clock)
+        drives = self.drives(slaves, clock, solved)
         power = self._power(slaves, exchange, clock, len(recorder.time), every)
         if power is not None:
             power.start(start)
@@ -408,10 +408,11 @@ class Master:
         steps = partial(self._steps, slaves)
         return ImplicitRun(self.scenario, self.groups, slaves, exchange, self.wiring, steps)
 
-    def drives(self, slaves: Mapping[str, Slave], clock: Clock) -> list[tuple[Access, Block]]:
-        """The operations that set driven inputs which change, with the blocks of their values."""
+    def drives(self, slaves: Mapping[str, Slave], clock: Clock, solved: Collection[str]) -> list[tuple[Access, Block]]:
+        """Set driven inputs that change, with the blocks of their values.   solved: slaves with forces that are solved for"""
         changing = [signal for signal in self.signals if not signal.is_constant]
-        return [*drive_operations(slaves, changing, clock, self.schedule.ticks)]
+        leads = self.schedule.leads(self.wiring, self.descriptions, solved)
+        return [*drive_operations(slaves, changing, clock, self.schedule.ticks, leads)]
 
     def one_step(
         self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock, power: ConnectionPower | None = None

@@ -211,7 +211,7 @@ class RepeatedRun:
 
     def _loop_of(self, ready: _Prepared, implicit: ImplicitRun | None) -> Loop:
         master, clock = self._master, ready.clock
-        drives = master.drives(self._slaves, clock)
+        drives = master.drives(self._slaves, clock, implicit.solved if implicit else ())
         stepped = implicit.operations(clock) if implicit else master.one_step(self._slaves, ready.exchange, clock)
         operations = [
             *(operation for operation, _ in drives),

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
+from fmu_builder.model.connectable import Node
 from fmu_builder.model.scenario import IMPLICIT, CheckedScenario
 from fmu_builder.model.wiring import Wiring
 from fmu_builder.units import parse_quantity, parse_unit, quantity
@@ -57,6 +58,23 @@ class Schedule:
                 newest = self.ticks[slave] - (0 if place[source] < place[slave] else self.ticks[source])
                 found[slave] = max(found.get(slave, 0), newest)
         return found
+
+    def leads(
+        self, wiring: Wiring, slaves: Mapping[str, SlaveDescription], solved: Collection[str]
+    ) -> dict[Node, float]:
+        """By driven input: how many ticks later than the beginning of its step the value is that it gets.
+
+        Motions that a drive gives a force element belong to the time of those that its bodies give it: of one at the
+        end of the step and one at its beginning it would take the way of a step for relative motion.  Where forces are
+        solved for, the motion of the bodies over the whole step counts, and the drive is held in the middle of it."""
+        ahead: dict[str, float] = {**self.ahead(wiring, slaves), **dict.fromkeys(solved, 0.5)}
+        return {
+            (slave, motion): late
+            for slave, late in ahead.items()
+            for port in slaves[slave].ports.values()
+            for motion in port.motion_names
+            if port.side == "force" and late > 0
+        }
 
     def longest(self, wiring: Wiring) -> dict[str, int]:
         """By slave: the ticks of its own step, or of that of a slave connected to it, if that is longer."""

@@ -62,6 +62,7 @@ def page_system(scenario: CheckedScenario, model: Model | None = None) -> Docume
         "algorithms": {
             name: {
                 "rounds": one.schedule.rounds(),
+                "leads": _leads(one),
                 "set_by_master": {
                     slave: _starts(one.slaves[slave], given) for slave, given in one.set_by_master.items() if given
                 },
@@ -289,6 +290,14 @@ def _driven(name: str, system: System) -> object:
     assert isinstance(signal, TableSignal)
     is_truth = signal.variable.type == "Boolean"
     return {"time": list(signal.time), "value": [value != 0.0 if is_truth else value for value in signal.value]}
+
+
+def _leads(system: System) -> dict[str, dict[str, float]]:
+    """By slave and driven input: ticks after the beginning of its step at which its value is taken."""
+    found: dict[str, dict[str, float]] = {}
+    for (slave, name), late in system.schedule.leads(system.wiring, system.slaves, ()).items():
+        found.setdefault(slave, {})[name] = late
+    return found
 
 
 def _drive(signal: Signal) -> Document:

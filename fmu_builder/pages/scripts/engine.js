@@ -318,8 +318,10 @@ class Master {
         }
         for (const links of Object.values(this.reads))
             links.forEach((link) => link.call());
-        for (const drive of this.drives)
+        for (const drive of this.drives) {
             drive.link = new Link(this.slaves[drive.slave], "Set", drive.family, [drive.reference]);
+            drive.lead = (this.plan.leads[drive.slave] || {})[drive.name] || 0; // ticks: of the time of other motions
+        }
         this.values = [];
         this.places = []; // of the scene
         const { record } = this.changes;
@@ -382,7 +384,7 @@ class Master {
             this.time = this.start + tick * this.step;
             for (const drive of this.drives)
                 if (due(drive.slave, tick, 0)) {
-                    drive.link.values[0] = drive.at(this.time);
+                    drive.link.values[0] = drive.at(this.start + (tick + drive.lead) * this.step);
                     drive.link.call();
                 }
             for (const round of this.plan.rounds) {

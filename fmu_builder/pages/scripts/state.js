@@ -131,7 +131,7 @@ function drives() {
         const drive = own(input), rate = slave.free.find((one) => one.name === input.rate);
         const signal = (isSlope) => (drive.shape !== "hand" ? { ...drive, isSlope }
             : isSlope ? slopeOf(handTable(drive)) : handTable(drive));
-        const put = (one, isSlope) => ({ slave: slave.name, family: "Real", reference: one.reference, ...signal(isSlope) });
+        const put = (one, isSlope) => ({ slave: slave.name, name: one.name, family: "Real", reference: one.reference, ...signal(isSlope) });
         return drive ? [put(input, false), ...(rate && !own(rate) ? [put(rate, true)] : [])] : [];
     }));
 }

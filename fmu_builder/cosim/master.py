@@ -409,7 +409,7 @@ class Master:
         return ImplicitRun(self.scenario, self.groups, slaves, exchange, self.wiring, steps)
 
     def drives(self, slaves: Mapping[str, Slave], clock: Clock, solved: Collection[str]) -> list[tuple[Access, Block]]:
-        """Set driven inputs that change, with the blocks of their values.   solved: slaves with forces that are solved for"""
+        """Set driven inputs that change, with blocks of their values.   solved: slaves whose forces are solved for"""
         changing = [signal for signal in self.signals if not signal.is_constant]
         leads = self.schedule.leads(self.wiring, self.descriptions, solved)
         return [*drive_operations(slaves, changing, clock, self.schedule.ticks, leads)]

@@ -243,8 +243,8 @@ static int has_moved_first(const Element *e, int i, double step)
     return c->off == 0.0 && cc_abs(way) <= step * (cc_norm(v_0) + cc_norm(v));
 }
 
-/* Book that interval.  It is not compensated: a master that mixes forces moved the bodies by another one than that of
- * the start. */
+/* Book that interval.  What it made is compensated where no force acted at the start: else a master that mixes forces
+ * moved the bodies by another one. */
 CC_SELDOM void book_first_interval(Element *e, int i, const CcPortLaw *law, double step)
 {
     CcPort *port = port_of(e, i);
@@ -260,8 +260,10 @@ CC_SELDOM void book_first_interval(Element *e, int i, const CcPortLaw *law, doub
         __builtin_memcpy(f[L], c->partner.f[0], sizeof f[L]);
     book_interval(e, i, law, f);
     CcPassed passed = cc_passed(law, x_0, -c->partner.v[2], x, -port->v[2], step);
-    for (int L = 0; L < CC_LAGS; L++)
+    for (int L = 0; L < CC_LAGS; L++) {
+        c->ledger.made[L] += N == 0.0 ? cc_made(&passed, 0.0) : 0.0;
         c->added[L] += cc_made_through(cc_made(&passed, N), passed.change, N, x_0, x);
+    }
 }
 
 #define FARTHEST 1e40 /* m, m/s: products of six such numbers, as those of three arms of inertia, do not overflow */

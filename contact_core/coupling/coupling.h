@@ -72,7 +72,7 @@ typedef struct {
 CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])
 {
     double slip = cc_sqrt(v[0] * v[0] + v[1] * v[1]), share = 0.0; /* friction as a factor of the slip */
-    double N = law->elastic(law->data, -r[2]) * (1.0 + cc_port_damping(law, -v[2]));
+    double N = cc_damped_force(law->elastic(law->data, -r[2]), cc_port_damping(law, -v[2]));
     if (law->k_B > 0.0)
         share = 0.0;
     else if (!law->friction)

@@ -51,8 +51,9 @@
 #define CC_ENERGY_FORCE_H
 
 #include "../base/elementary.h"
-#include "held_bristle.h"
 #include "../base/vector.h"
+#include "../laws/contact.h"
+#include "held_bristle.h"
 
 #define CC_DAMPING_FLOOR 1e-4
 #define CC_SLOW_SLIP 1e-6      /* of the slip speed: where the slope of a friction law at rest is taken */
@@ -90,8 +91,7 @@ CC_API double cc_port_damping(const CcPortLaw *law, double w)
 {
     if (law->damping)
         return law->damping(law->data, w);
-    double d = law->k_D * w;
-    return d > law->d_comp ? law->d_comp : d < law->d_rest ? law->d_rest : d;
+    return cc_limited_damping(law->k_D, (CcDampingLimits){law->d_rest, law->d_comp}, w);
 }
 
 /* 1/(1+d), floored. */

@@ -125,7 +125,7 @@ CC_API double cc_lawful_force(CcLawfulMotion *m, const CcPortLaw *law, const CcI
     for (; m->moved < m->samples + lag; m->moved += 1.0)
         N = cc_move_lawfully(m, law, at, on);
     double load = held ? cc_load_at(on, m->x, m->w) : -a / W;
-    double force = law->elastic(law->data, m->x) * (1.0 + cc_port_damping(law, m->w));
+    double force = cc_damped_force(law->elastic(law->data, m->x), cc_port_damping(law, m->w));
     return cc_abs(load - force) < CC_LAWFUL_BALANCED * load ? N : 0.0;
 }
 

@@ -57,12 +57,16 @@ CC_API CcDampingLimits cc_damping_limits(Real C_r, Real k_E)
     return (CcDampingLimits){-loss * (1.0 - k_E) / delta, loss * k_E / delta};
 }
 
-/* Damping ratio d(w) for the depth rate w, m/s. */
+/* Damping ratio d(w) of the slope k_D, s/m, within its limits, for the depth rate w, m/s. */
+CC_API Real cc_limited_damping(Real k_D, CcDampingLimits d, Real w) { return cc_clamp(k_D * w, d.rest, d.comp); }
+
 CC_API Real cc_damping_ratio(const CcContactLaw *law, Real w)
 {
-    CcDampingLimits d = cc_damping_limits(law->C_r, law->k_E);
-    return cc_clamp(law->k_D * w, d.rest, d.comp);
+    return cc_limited_damping(law->k_D, cc_damping_limits(law->C_r, law->k_E), w);
 }
+
+/* N of the elastic force F_e, N, at the damping ratio d. */
+CC_API Real cc_damped_force(Real F_e, Real d) { return F_e * (1.0 + d); }
 
 /* Zero where the damping ratio reaches its limits, as the depth rate w grows: first `rest`, then `comp`. */
 CC_API void cc_damping_sides(const CcContactLaw *law, Real w, double *rest, double *comp)
@@ -98,7 +102,7 @@ static inline void cc_contact_of(const CcContactParts *law, Real h, const Real n
         if (law->energy)
             out->elastic_energy = law->energy(law->of, h);
     }
-    Real N = F_e * (1.0 + d);
+    Real N = cc_damped_force(F_e, d);
     if (touches && law->friction) /* where the surface pulls, nothing is pressed that could rub */
         out->friction_force = law->friction(law->of, cc_max(N, 0.0), out->slip_speed, v_t, F_t);
     out->elastic_force = F_e;

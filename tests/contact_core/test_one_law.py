@@ -24,6 +24,18 @@ step = 1e-3
 algorithm = "jacobi"
 {(BALL + FLOOR).replace("[parts]", "[slaves]")}
 """
+HELD = """connections = [['ball.p', 'floor.point']]
+[slaves.ball]
+recipe = "PointMass"
+start = { r0 = [0, 0, 0.01], v0 = [0.5, 0, -1], g = [0, 0, 0] }
+[slaves.floor]
+recipe = "PointSurface"
+start = { C_F = 1e4, C_r = 0.5, k_D = 1e4, K_fr = 0.1, k_T = 1e4, "coupling.mode" = "hold" }
+[experiment]
+stop = 0.1
+step = 2e-5
+algorithm = "gauss_seidel"
+"""
 DAMPER = """
 [experiment]
 stop = 0.1
@@ -47,7 +59,7 @@ import json
 from pathlib import Path
 from fmu_builder import run
 found = {}
-for name in ("Bounce", "Skin", "coupled", "damper"):
+for name in ("Bounce", "Skin", "coupled", "held", "damper"):
     trace = run(Path(f"{name}.toml")).trace
     found[name] = {**trace.events, **{signal: [float(trace[signal].min()), float(trace[signal].max()),
                                                float(trace[signal][-1])] for signal in trace.names}}
@@ -71,6 +83,7 @@ def results(folder: Path, *changes: tuple[str, str, str]) -> dict[str, dict[str,
     (folder / "Bounce.toml").write_text(ASSEMBLY)
     (folder / "Skin.toml").write_text(SKIN)
     (folder / "coupled.toml").write_text(SCENARIO)
+    (folder / "held.toml").write_text(HELD)
     (folder / "damper.toml").write_text(DAMPER)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
@@ -132,3 +145,42 @@ def test_force_energy_events_and_coupled_force_follow_one_formula(
     speed = found["damper"]["damper.w"]
     assert isinstance(speed, list)
     assert speed[0] == pytest.approx(-restitution, rel=1e-3)  # after the first wall
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "restitution", "friction"),
+    [
+        (("spring.h", "return k * x;", "return k * x;"), 0.5, 0.1),
+        # half the damping ratio: d_rest = -0.3, d_comp = 0.3
+        (
+            ("contact.h", "return cc_clamp(k_D * w, d.rest, d.comp)", "return 0.5 * cc_clamp(k_D * w, d.rest, d.comp)"),
+            math.sqrt(0.7 / 1.3),
+            0.1,
+        ),
+        (("contact.h", "return F_e * (1.0 + d)", "return F_e * (1.0 + 0.5 * d)"), math.sqrt(0.7 / 1.3), 0.1),
+        # a point that slides is held back by half the force
+        (("friction.h", "? k_T : 1.0 / u", "? k_T : 0.5 / u"), 0.5, 0.05),
+    ],
+    ids=["as it is", "limits", "normal force", "friction"],
+)
+def test_held_force_is_that_of_the_literal_law(
+    tmp_path: Path, change: tuple[str, str, str], restitution: float, friction: float
+) -> None:
+    """The literal law acts in the assembly and, from the samples, under coupling.mode = hold.  (Under auto the mean of
+    an interval is found in closed form, from the limits and slopes of damping and friction.)"""
+    found = results(tmp_path, change)
+    for name, ball, close in (
+        ("Bounce", "fmu.ball.p.v", 1e-3),
+        ("Skin", "fmu.ball.frame.v", 1e-3),
+        ("held", "ball.p.v", 5e-3),
+    ):
+        v = found[name][f"{ball}[3]"]
+        assert isinstance(v, list)
+        assert v[-1] == pytest.approx(restitution, rel=close), name
+    along = found["held"]["ball.p.v[1]"]
+    assert isinstance(along, list)
+    assert along[-1] == pytest.approx(0.5 - friction * (1.0 + restitution), rel=5e-3)
+    speed = found["damper"]["damper.w"]
+    assert isinstance(speed, list)
+    assert speed[0] == pytest.approx(-restitution, rel=1e-3)

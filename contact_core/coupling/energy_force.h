@@ -52,6 +52,7 @@
 
 #include "../base/elementary.h"
 #include "../base/vector.h"
+#include "../laws/bristle.h"
 #include "../laws/contact.h"
 #include "held_bristle.h"
 
@@ -246,8 +247,8 @@ CC_API double cc_bristle_limit(const CcPortLaw *law, double N, double u, int sli
     if (!(N > 0.0))
         return 0.0;
     double L = law->limit ? law->limit(law->data, N, u) : law->K_fr * N;
-    double rest = law->limit && !slips ? law->limit(law->data, N, 0.0) : L;
-    L = L > rest ? L : rest;
+    if (law->limit && !slips)
+        L = cc_sticking_limit(L, law->limit(law->data, N, 0.0));
     return L > 0.0 ? L : 0.0;
 }
 

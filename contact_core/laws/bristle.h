@@ -51,6 +51,12 @@ typedef struct {
     Real side;       /* (|F_h| - L)/c, m/s: positive where the tip slips, negative where it sticks */
 } CcBristle;
 
+/* The limit while the tip sticks: L, but at least that of |v_t| = 0. */
+CC_API Real cc_sticking_limit(Real L, Real at_rest) { return cc_max(at_rest, L); }
+
+/* U of a bristle whose deflection has the square z^2, m^2. */
+CC_API Real cc_bristle_energy(Real k, Real square) { return 0.5 * k * square; }
+
 CC_API void cc_bristle(Real k, Real c, Real limit, const Real z[3], const Real n[3], const Real v_t[3], CcBristle *out)
 {
     Real along = cc_dot(z, n), F_h[3];
@@ -66,7 +72,7 @@ CC_API void cc_bristle(Real k, Real c, Real limit, const Real z[3], const Real n
         out->force[i] = share * F_h[i];
         out->rate[i] = slips ? (out->force[i] - k * z[i]) / c : v_t[i] - k / c * (along * n[i]);
     }
-    out->energy = 0.5 * k * cc_dot(z, z);
+    out->energy = cc_bristle_energy(k, cc_dot(z, z));
     out->dissipated = out->friction * out->slip + c * cc_dot(out->rate, out->rate);
 }
 

@@ -67,7 +67,7 @@ static void advance_friction(Element *e, int i, const CcPortLaw *now, double fir
     }
     if (!passed)
         return;
-    double across = energy_of_bristle(e, i) - 0.5 * law->k_B * (c->z[0] * c->z[0] + c->z[1] * c->z[1]);
+    double across = energy_of_bristle(e, i) - cc_bristle_energy(law->k_B, c->z[0] * c->z[0] + c->z[1] * c->z[1]);
     book_friction(e, across); /* lost as the tangents turned */
     note_relaxed(e, i, across);
     double L = cc_bristle_limit(law, p->f[first > 0.0 ? 0 : cc_lag(p->lag)][2], cc_pair_norm(p->v), c->slips != 0.0);

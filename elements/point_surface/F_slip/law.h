@@ -1,10 +1,11 @@
 /* The bristle holds up to the law F_slip of the recipe. */
+#include "laws/bristle.h"
 
 static inline Real bristle_limit(const Element *e, int i, Real N, Real slip)
 {
     Real limit = cc_max(slot_F_slip(e, N, slip), 0.0);
     if (re(e->slipped[i]) == 0.0) /* at rest on the surface, however fast the bristle bends */
-        limit = cc_max(slot_F_slip(e, N, 0.0), limit);
+        limit = cc_sticking_limit(limit, slot_F_slip(e, N, 0.0));
     return limit;
 }
 

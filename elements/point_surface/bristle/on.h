@@ -19,7 +19,7 @@ static double bristle_energy(const Element *e, int i, Real stiffness)
     double square = 0.0;
     for (int k = 0; k < DEFLECTIONS; k++)
         square += re(e->deflection[i][k]) * re(e->deflection[i][k]);
-    return 0.5 * re(stiffness) * square;
+    return re(cc_bristle_energy(re(stiffness), square));
 }
 
 static inline void friction_indicators(const Element *e, int i, Indicators *z)

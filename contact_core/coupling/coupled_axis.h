@@ -77,8 +77,8 @@ CC_API void cc_axis_start(CcAxis *c, const CcBondOptions *o, double x, double v,
 /* The force did no work on the way to `place`, where the bodies were put. */
 CC_API void cc_axis_put(CcAxis *c, const CcBondOptions *o, double place, double v)
 {
-    double shift = (c->bond.rule.beta - 0.5) * c->bond.H, x_0 = c->place - shift * c->v;
-    c->x = place - shift * v;
+    double beta = c->bond.rule.beta, H = c->bond.H, x_0 = cc_rule_place(beta, H, c->place, c->v);
+    c->x = cc_rule_place(beta, H, place, v);
     c->place = place;
     c->jumped = 0.5 * o->k * (c->x - x_0) * (c->x + x_0);
     c->way = 0.0;
@@ -158,8 +158,8 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
             cc_axis_put(c, o, *place, v);
             return;
         }
-        x_0 = c->place - (b->rule.beta - 0.5) * H * c->v;
-        c->x = *place - (b->rule.beta - 0.5) * H * v;
+        x_0 = cc_rule_place(b->rule.beta, H, c->place, c->v);
+        c->x = cc_rule_place(b->rule.beta, H, *place, v);
         c->place = *place;
     } else {
         c->x = c->place = x_0 + way;

@@ -211,7 +211,7 @@ CC_API int cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double 
         way[i] = P[i] - p->P[i];
     if (cc_bond_find_rule(c, way, p->own, own, cc_norm(P)))
         return 1;
-    double shift = (c->rule.beta - 0.5) * c->H;
+    double shift = cc_rule_shift(c->rule.beta, c->H);
     if (shift == p->shift)
         return 0;
     cc_point_shifted(p, p->P, p->v, at);

@@ -129,8 +129,8 @@ CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, const double r
 {
     const CcPartner *p = &c->partner;
     CcLedger *ledger = &c->ledger;
-    double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
-    double x = -r[2] + shift * v[2], w = -v[2];
+    double beta = p->rule.beta, w_0 = -p->v[2], w = -v[2];
+    double x_0 = cc_rule_place(beta, p->H, -p->r[2], w_0), x = cc_rule_place(beta, p->H, -r[2], w);
     int acts = x > 0.0 || x_0 > 0.0;
     for (int L = 0; L < CC_LAGS; L++)
         acts |= p->f[L][2] != 0.0 || ledger->made[L] != 0.0;
@@ -155,7 +155,8 @@ CC_API void cc_coupling_book_phase(CcCoupling *c, const CcPortLaw *law, const do
                                    int over)
 {
     const CcPartner *p = &c->partner;
-    double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2], x = -r[2] + shift * v[2];
+    double x_0 = cc_rule_place(p->rule.beta, p->H, -p->r[2], -p->v[2]);
+    double x = cc_rule_place(p->rule.beta, p->H, -r[2], -v[2]);
     double change = 0.0, middle = 0.0;
     over = over || (v[2] <= 0.0 && p->v[2] > 0.0);
     if (!over && (x > 0.0 || x_0 > 0.0)) {
@@ -199,7 +200,7 @@ CC_API void cc_coupling_see_bend(CcPartner *p, const double r[3], const double v
 {
     double gap[2], b[2];
     for (int i = 0; i < 2; i++) {
-        gap[i] = r[i] / p->H - (p->v[i] + p->rule.beta * (v[i] - p->v[i]));
+        gap[i] = r[i] / p->H - cc_rule_speed(p->rule.beta, p->v[i], v[i]);
         b[i] = cc_bend(p->H, p->a[i] - p->a_before[i]) / p->H;
     }
     cc_slip_see_bend(&p->slip, gap, b);
@@ -365,7 +366,7 @@ CC_API void cc_coupling_nothing_made(CcCoupling *c)
 /* The depth x at the sample, on the parabola that has the kinetic energy of v. */
 CC_API double cc_coupling_depth(const CcPartner *p, const double r[3], const double v[3])
 {
-    return -r[2] + (p->rule.beta - 0.5) * p->H * v[2];
+    return cc_rule_place(p->rule.beta, p->H, -r[2], -v[2]);
 }
 
 /* The law at the inputs, with the force of the bristle: that of its deflection at the sample. */

@@ -70,6 +70,16 @@ typedef struct {
     double reported CC_IN(0, 1);  /* 1 after cc_is_newly_mismatched */
 } CcPositionRule;
 
+/* (beta - 1/2) H, s: of the speed, by which the place at a sample is off the parabola on which a body of the rule beta
+ * has the kinetic energy of its speed. */
+CC_SMALL double cc_rule_shift(double beta, double H) { return (beta - 0.5) * H; }
+
+/* x on that parabola, or a way, of the change v of the speed. */
+CC_SMALL double cc_rule_place(double beta, double H, double x, double v) { return x - cc_rule_shift(beta, H) * v; }
+
+/* The mean speed of an interval by the rule beta, in which v_0 became v. */
+CC_SMALL double cc_rule_speed(double beta, double v_0, double v) { return v_0 + beta * (v - v_0); }
+
 /* Add an interval with a turn of the size `turn`, if that is above `least`; own: turn that the force of this element
  * may have made. */
 CC_API void cc_rule_add(CcPositionRule *p, double turn, double own, double least, double rest_turn, double rest_rest)

@@ -136,7 +136,7 @@ static inline double work_of_friction(const Element *e, int i, const double f[3]
     const CcPort *port = (const CcPort *)e->port[i];
     double work = 0.0;
     for (int j = 0; j < 2; j++)
-        work -= f[j] * (e->slid[i][j] - (beta - 0.5) * port->H * (port->v[j] - port->v_before[j]));
+        work -= f[j] * cc_rule_place(beta, port->H, e->slid[i][j], port->v[j] - port->v_before[j]);
     return work;
 }
 
@@ -197,8 +197,8 @@ static void book_interval(Element *e, int i, const CcPortLaw *law, double f[CC_L
     if (!acts)
         return;
 #if LEDGER
-    double shift = (beta - 0.5) * port->H, w_0 = -port->v_before[2], w = -port->v[2], aside = 0.0;
-    double x_0 = h_0 - shift * w_0, x = h - shift * w;
+    double shift = cc_rule_shift(beta, port->H), w_0 = -port->v_before[2], w = -port->v[2], aside = 0.0;
+    double x_0 = cc_rule_place(beta, port->H, h_0, w_0), x = cc_rule_place(beta, port->H, h, w);
     double U_0 = law->energy(law->data, x_0), stored = law->energy(law->data, x) - U_0;
     double more = energy_at_sample(e, i) - e->sampled_energy[i] + e->accepted_energy[i];
     int was_on = e->was_on[i] != 0.0, switches = !on || !was_on || jumped || e->accepted_energy[i] != 0.0;
@@ -671,8 +671,8 @@ CC_SELDOM void change_law(Element *e, int i)
 {
     CcCoupling *c = partner_of(e, i);
     const CcPartner *p = &c->partner;
-    double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
-    double x = -e->distance[i] - shift * e->depth_rate[i], w = e->depth_rate[i], H = p->H;
+    double beta = p->rule.beta, H = p->H, w_0 = -p->v[2], x_0 = cc_rule_place(beta, H, -p->r[2], w_0);
+    double w = e->depth_rate[i], x = cc_rule_place(beta, H, -e->distance[i], w);
     const double r[3] = {0.0, 0.0, e->distance[i]}, v[3] = {0.0, 0.0, -w};
     if (p->begun == 0.0 || c->off != 0.0 || !is_usable(e, i) || cc_is_put_elsewhere(p, r, v))
         return;

@@ -61,7 +61,7 @@ static void advance_friction(Element *e, int i, const CcPortLaw *now, double fir
         z[k] = e->deflection[i][k];
     along_tangents(&port->place, z, c->z);
     for (int j = 0; j < 2; j++) {
-        s[j] = e->slid[i][j] - (p->rule.beta - 0.5) * H * (port->v[j] - p->v[j]);
+        s[j] = cc_rule_place(p->rule.beta, H, e->slid[i][j], port->v[j] - p->v[j]);
         e->bristle_way[i][j] = passed ? s[j] : 0.0;
         e->bristle_before[i][j] = c->z[j];
     }

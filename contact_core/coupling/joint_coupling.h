@@ -48,7 +48,7 @@
 #define CC_REACH_OF_PORT 0.5 /* of H W_nn F_e(x) of a port: what the weight of damping takes it for */
 #define CC_STEADY 0.98 /* most of a mean that an interval leaves where others act */
 
-CC_API void cc_remember(const CcCoupling *c, CcPort *port)
+CC_API void cc_remember(const CcCoupling *c, CcJointPort *port)
 {
     port->begun = c->partner.begun, port->H = c->partner.H;
     for (int k = 0; k < 3; k++)
@@ -56,7 +56,7 @@ CC_API void cc_remember(const CcCoupling *c, CcPort *port)
 }
 
 /* Places of the ports and the twist V of the body.  Returns the share of the speeds that it leaves open. */
-CC_API double cc_joint_twist(int n, CcPort port[], double V[6])
+CC_API double cc_joint_twist(int n, CcJointPort port[], double V[6])
 {
     double centre[3] = {0.0}, spread[3][3] = {{0.0}}, L[3] = {0.0}, size = 0.0, all = 0.0, open = 0.0;
     for (int i = 0; i < 6; i++)
@@ -140,7 +140,7 @@ CC_API void cc_forget_mobility(CcMobility *m, int n, CcCoupling c[])
 }
 
 /* Steps 1 to 3 for the interval H that ended with the twist V. */
-CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
+CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcJointPort port[], const CcPortLaw *law,
                              const CcCouplingOptions *o, const double V[6], double H)
 {
     double rule[2] = {0.0, 0.0}, least = 0.0, W = 0.0; /* W: 0 once B is learned */
@@ -235,7 +235,7 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
 }
 
 /* The forces of the interval where others act on the same bodies, by q: alpha = a + G B (S + q (S - mean S)). */
-CC_API int cc_shared_forces(const CcMobility *m, int n, const CcCoupling c[], CcPort port[], const CcPortLaw *law)
+CC_API int cc_shared_forces(const CcMobility *m, int n, const CcCoupling c[], CcJointPort port[], const CcPortLaw *law)
 {
     CcMobility shared = *m;
     double Y[6], y[3], more = m->others * (m->lasted < CC_SHARED_AFTER ? m->lasted / CC_SHARED_AFTER : 1.0);
@@ -255,7 +255,7 @@ CC_API int cc_shared_forces(const CcMobility *m, int n, const CcCoupling c[], Cc
 }
 
 /* All ports on their own. */
-CC_API int cc_separate_step(int n, CcCoupling c[], CcPort port[], const CcPortLaw *law, const CcCouplingOptions *o,
+CC_API int cc_separate_step(int n, CcCoupling c[], CcJointPort port[], const CcPortLaw *law, const CcCouplingOptions *o,
                             double H)
 {
     int evaluations = 0;
@@ -292,7 +292,7 @@ CC_API void cc_mobility_rewind(CcMobility *m)
 }
 
 /* No force can act. */
-CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
+CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcJointPort port[])
 {
     cc_mobility_rewind(m);
     for (int i = 0; i < n; i++) {
@@ -302,7 +302,7 @@ CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
 }
 
 /* The body may have been put elsewhere (cc_coupling_put_elsewhere). */
-CC_API void cc_joint_find_jump(CcMobility *m, int n, CcCoupling c[], const CcPort port[])
+CC_API void cc_joint_find_jump(CcMobility *m, int n, CcCoupling c[], const CcJointPort port[])
 {
     int jumped = 0;
     for (int i = 0; i < n; i++)
@@ -318,7 +318,7 @@ CC_API void cc_joint_find_jump(CcMobility *m, int n, CcCoupling c[], const CcPor
 }
 
 /* At the start forces may have acted that others balance (cc_coupling_balanced): they answer as one body. */
-CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcPort port[])
+CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcJointPort port[])
 {
     double Y[6];
     int acted = 0;
@@ -339,7 +339,7 @@ CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcPort port[
 }
 
 /* Add what springs or a load change in the interval H that begins with V to its free acceleration. */
-CC_API void cc_joint_pull(CcMobility *m, int n, CcCoupling c[], const CcPort port[], const double V[6], double H)
+CC_API void cc_joint_pull(CcMobility *m, int n, CcCoupling c[], const CcJointPort port[], const double V[6], double H)
 {
     double d[6], y[3];
     __builtin_memset(m->pull, 0, sizeof m->pull);
@@ -381,7 +381,7 @@ CC_API void cc_joint_ahead(CcMobility *m, int lag, const double V[6], double H, 
 
 /* A sample of n ports, H, s, the step to come.  Leaves the forces, N, in port[i].f; returns how often the right side of
  * the force was evaluated. */
-CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
+CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcJointPort port[], const CcPortLaw *law,
                            const CcCouplingOptions *o, double H)
 {
     double V[6], open = cc_joint_twist(n, port, V);
@@ -415,7 +415,7 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     if (m->begun == 0.0)
         cc_joint_balanced(m, n, c, port);
     for (int i = 0; i < n; i++) {
-        CcPort *at = port + i;
+        CcJointPort *at = port + i;
         CcPartner *p = &c[i].partner;
         double pushed[CC_LAGS - 1][3], more[3];
         at->at.beyond = cc_unexplained(m);
@@ -442,7 +442,7 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     for (int i = 0; i < 6; i++)
         m->V[i] = V[i];
     for (int i = 0; i < n; i++) {
-        CcPort *at = port + i;
+        CcJointPort *at = port + i;
         c[i].ceilings += at->f[2] > 0.0 && at->f[2] >= at->most;
         if (cc_coupling_holds(c + i) != CC_COUPLED && at->usable != 0.0)
             cc_coupling_literal(c + i, law, at->r, at->v, at->f);

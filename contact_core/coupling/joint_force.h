@@ -52,7 +52,7 @@ typedef struct {
     double from[3], step[3];     /* of the iteration: f = from + t step */
     double asked[3], D[3][3];    /* the step that the law asks for if alpha stays, and its slopes by alpha */
     double share CC_IN(0, 1), turns; /* of the sum of F_e; m/s by which it goes deeper faster than the mean */
-} CcPort;
+} CcJointPort;
 
 /* Friction as a function of p. */
 typedef struct {
@@ -61,11 +61,11 @@ typedef struct {
     double F_N;         /* slope of F by N at this theta, 1 */
     double reach, own;  /* theta H, s; theta H w, m/(s N) */
     double by_N[2];     /* what N changes in p - own F e through theta, m/(s N) */
-} CcPush;
+} CcFrictionByPush;
 
 /* The friction of a port pushed off by alpha, while it is f. */
-CC_API CcPush cc_joint_friction(const CcPortLaw *law, const CcInterval *at, double N, const double alpha[3],
-                                const double f[3])
+CC_API CcFrictionByPush cc_joint_friction(const CcPortLaw *law, const CcInterval *at, double N, const double alpha[3],
+                                          const double f[3])
 {
     double H = at->H, w = 0.5 * (at->W[0][0] + at->W[1][1]), more = N * (1.0 + CC_SECANT);
     double theta = 0.5, K, K_N = 0.0, L = 0.0, L_N = 0.0, b[2] = {0.0}, bent[2];
@@ -88,7 +88,7 @@ CC_API CcPush cc_joint_friction(const CcPortLaw *law, const CcInterval *at, doub
     double z = H * w * K, theta_N = 0.0;
     if (!(law->k_B > 0.0))
         theta = cc_exponential_share(z), theta_N = cc_exponential_share_slope(z) * H * w * K_N;
-    CcPush push = {.e = {1.0, 0.0}, .reach = theta * H, .own = theta * H * w};
+    CcFrictionByPush push = {.e = {1.0, 0.0}, .reach = theta * H, .own = theta * H * w};
     double scale = by_user ? 1.0 : K; /* b = p, or the force K p on the bristle */
     for (int i = 0; i < 2; i++) {
         bent[i] = H * (alpha[i] - w * f[i]);
@@ -120,7 +120,8 @@ CC_API CcPush cc_joint_friction(const CcPortLaw *law, const CcInterval *at, doub
 
 /* The force that the law of a port gives where it is pushed off by alpha: into `force`.  Leaves what it asks for and
  * the slopes D. */
-CC_API void cc_joint_answer(const CcPortLaw *law, CcPort *port, double scale, const double alpha[3], double force[3])
+CC_API void cc_joint_answer(const CcPortLaw *law, CcJointPort *port, double scale, const double alpha[3],
+                            double force[3])
 {
     double by_alpha, N = cc_normal_force_at(law, &port->at, scale, alpha[2], &by_alpha);
     if (N > port->most || N == 0.0) {
@@ -135,7 +136,7 @@ CC_API void cc_joint_answer(const CcPortLaw *law, CcPort *port, double scale, co
     }
     if (N == 0.0 || !(law->friction || law->K_fr > 0.0 || law->k_B > 0.0))
         return;
-    CcPush push = cc_joint_friction(law, &port->at, N, alpha, port->f);
+    CcFrictionByPush push = cc_joint_friction(law, &port->at, N, alpha, port->f);
     const double *e = push.e, x[2] = {-e[1], e[0]};
     double along = 1.0 - push.own * push.F_p, aside = 1.0 - push.own * push.across, left[2];
     along = along > CC_LEAST_SLIP ? along : CC_LEAST_SLIP;
@@ -156,7 +157,7 @@ CC_API void cc_joint_answer(const CcPortLaw *law, CcPort *port, double scale, co
 
 /* Newton's iteration from the forces f of the ports.  Returns the evaluations of the right side; done: whether it
  * ended. */
-CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort port[], const CcPortLaw *law,
+CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcJointPort port[], const CcPortLaw *law,
                              int *done)
 {
     double t = 0.0, low = 0.0, high = 0.0, slope = 0.0, moved[6] = {0.0}; /* B dS */
@@ -165,7 +166,7 @@ CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort 
         double S[6] = {0.0}, missing[6] = {0.0}, dS[6] = {0.0}, Y[6], A[36], p = 0.0;
         int pivots[6];
         for (int i = 0; i < n; i++) {
-            CcPort *at = port + i;
+            CcJointPort *at = port + i;
             for (int k = 0; k < 3 && count > 0; k++)
                 at->f[k] = at->from[k] + t * at->step[k];
             cc_add_wrench(&at->place, at->f, S);
@@ -174,7 +175,7 @@ CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort 
         for (int i = 0; i < 6; i++)
             missing[i] = -S[i];
         for (int i = 0; i < n; i++) {
-            CcPort *at = port + i;
+            CcJointPort *at = port + i;
             double alpha[3], force[3];
             if (!(at->most > 0.0))
                 continue;
@@ -197,7 +198,7 @@ CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort 
         for (int i = 0; i < 36; i++)
             A[i] = i % 7 == 0;
         for (int i = 0; i < n; i++) {
-            CcPort *at = port + i;
+            CcJointPort *at = port + i;
             if (!(at->most > 0.0))
                 continue;
             cc_add_wrench(&at->place, at->asked, dS);
@@ -222,7 +223,7 @@ CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort 
             slope -= moved[i] * missing[i];
         double change = 0.0, largest = 0.0;
         for (int i = 0; i < n; i++) {
-            CcPort *at = port + i;
+            CcJointPort *at = port + i;
             double y[3], f[3];
             cc_motion_at(&at->place, moved, y);
             cc_apply_admittance(at->D, y, f);
@@ -252,7 +253,7 @@ CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort 
 }
 
 /* Each port alone, in turn, from the forces f of all.  Returns the evaluations of the right side. */
-CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcPort port[], const CcPortLaw *law)
+CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcJointPort port[], const CcPortLaw *law)
 {
     int evaluations = 0;
     double S[6] = {0.0}, Y[6], change = 1.0, largest = 0.0;
@@ -261,7 +262,7 @@ CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcPort po
     for (int sweep = 0; sweep < CC_MOST_SWEEPS && change > CC_JOINT_END * largest; sweep++) {
         change = 0.0;
         for (int i = 0; i < n; i++) {
-            CcPort *at = port + i;
+            CcJointPort *at = port + i;
             if (!(at->most > 0.0))
                 continue;
             CcInterval now = at->at;
@@ -288,7 +289,7 @@ CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcPort po
 /* Bring the sum of the normal forces to N: each takes of what is missing as much as the law has at it, so that their
  * moment is no matter of the sum; each with the friction of its own.  What N may be at most is known of the sum: `most`
  * of a port takes the mobility for right. */
-CC_API void cc_share_sum(CcMobility *m, int n, CcPort port[], const CcPortLaw *law, double N)
+CC_API void cc_share_sum(CcMobility *m, int n, CcJointPort port[], const CcPortLaw *law, double N)
 {
     double S[6] = {0.0}, Y[6], sum = 0.0, elastic = 0.0;
     for (int i = 0; i < n; i++) {
@@ -298,7 +299,7 @@ CC_API void cc_share_sum(CcMobility *m, int n, CcPort port[], const CcPortLaw *l
     }
     cc_times_six(m->B, S, Y);
     for (int i = 0; i < n; i++) {
-        CcPort *at = port + i;
+        CcJointPort *at = port + i;
         CcInterval now = at->at;
         double others[3], own[3], share = elastic > 0.0 ? law->elastic(law->data, now.x) / elastic : 1.0 / n;
         double N_i = at->f[2] + share * (N - sum);
@@ -312,7 +313,7 @@ CC_API void cc_share_sum(CcMobility *m, int n, CcPort port[], const CcPortLaw *l
 
 /* The forces of the interval: together once the mobility is known, until then each port for itself.  Returns the
  * evaluations of the right side. */
-CC_API int cc_joint_forces(CcMobility *m, int n, const CcCoupling c[], CcPort port[], const CcPortLaw *law)
+CC_API int cc_joint_forces(CcMobility *m, int n, const CcCoupling c[], CcJointPort port[], const CcPortLaw *law)
 {
     int evaluations = 0, done = 0;
     for (int turn = 0; turn < 2 && !done; turn++) { /* the second where Newton's iteration did not end */

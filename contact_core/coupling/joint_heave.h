@@ -27,7 +27,7 @@
 /* The law of all ports at one mean depth. */
 typedef struct {
     const CcPortLaw *law;
-    const CcPort *port;
+    const CcJointPort *port;
     int n;
     double mean; /* of the depths at the sample, m */
 } CcHeaveLaw;
@@ -63,7 +63,7 @@ CC_API double cc_heave_damping(const void *data, double w)
 }
 
 /* 1 if all ports have one normal, and a force that is held can act at each. */
-CC_API int cc_can_heave(int n, const CcCoupling c[], const CcPort port[])
+CC_API int cc_can_heave(int n, const CcCoupling c[], const CcJointPort port[])
 {
     for (int i = 0; i < n; i++)
         if (port[i].usable == 0.0 || c[i].form.e != 0.0
@@ -104,14 +104,14 @@ CC_API int cc_heave_is_held(const CcPartner *p)
 
 /* What each port has of F_e, and how much faster than the mean it goes deeper in the interval to come, under the forces
  * in port[i].f. */
-CC_API void cc_heave_turns(CcMobility *m, int n, CcPort port[], const CcPortLaw *law)
+CC_API void cc_heave_turns(CcMobility *m, int n, CcJointPort port[], const CcPortLaw *law)
 {
     double S[6] = {0.0}, Y[6], elastic = 0.0, mean = 0.0;
     for (int i = 0; i < n; i++)
         cc_add_wrench(&port[i].place, port[i].f, S);
     cc_times_six(m->B, S, Y);
     for (int i = 0; i < n; i++) {
-        CcPort *at = port + i;
+        CcJointPort *at = port + i;
         const CcInterval *now = &at->at;
         double y[3];
         cc_motion_at(&at->place, Y, y);
@@ -128,7 +128,7 @@ CC_API void cc_heave_turns(CcMobility *m, int n, CcPort port[], const CcPortLaw 
 
 /* The sum of the normal forces, N, where it is known better than by the mobility, or 0.  c: the ports, with what they
  * remember of the interval that ended. */
-CC_APART double cc_heave_force(CcMobility *m, int n, const CcCoupling c[], CcPort port[],
+CC_APART double cc_heave_force(CcMobility *m, int n, const CcCoupling c[], CcJointPort port[],
                                const CcPortLaw *law, const CcCouplingOptions *o, double H)
 {
     CcCoupling *heave = &m->heave;

@@ -62,7 +62,7 @@ typedef struct {
     double lasted, S_mean[6];          /* intervals since then, in contact; mean of the wrenches that acted in them */
     double pull[6];                    /* what springs or a load add to Y in the interval that began */
     CcWrenchLag lag;
-    CcWrenchSums calm;                 /* since the last interval of which a third was unexplained */
+    CcWrenchSums explained;            /* since the last interval of which a third was unexplained */
     CcFlight flight;
     CcVibratedSums vibrated[CC_LAGS];
     CcCoupling heave;                  /* the mean of the ports as one (joint_heave.h), */
@@ -199,14 +199,14 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least, 
     if (above_noise && large && m->count > 1.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;
     if (above_noise && CC_UNEXPLAINED * unexplained > all)
-        m->calm = (CcWrenchSums){.samples = 0.0};
+        m->explained = (CcWrenchSums){.samples = 0.0};
     else
-        cc_sum_wrenches(&m->calm, CC_LAG_FORGETS, change, seen);
+        cc_sum_wrenches(&m->explained, CC_LAG_FORGETS, change, seen);
     if (m->others == 0.0 || m->lag.of[lag].samples >= CC_DOUBTS_OTHERS)
         return;
     const CcWrenchSums *sums = m->lag.of + lag;
     int alone = cc_is_alone(sums), another = alone && cc_left_by_mobility(m, sums) > CC_ANOTHER * sums->qq;
-    sums = another ? sums : &m->calm;
+    sums = another ? sums : &m->explained;
     if (alone) /* B was not known, */
         m->others = m->open[0] = m->open[1] = 0.0;
     if (another || (!alone && cc_is_alone(sums))) { /* is another one, or it was an event */

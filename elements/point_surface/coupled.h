@@ -69,7 +69,7 @@ enum { MOST_STALE = 100 }; /* steps in a row, after which the inputs are taken a
 
 static CcCoupling *partner_of(Element *e, int i) { return (CcCoupling *)e->partner[i]; }
 
-static CcPort *port_of(Element *e, int i) { return (CcPort *)e->port[i]; }
+static CcJointPort *port_of(Element *e, int i) { return (CcJointPort *)e->port[i]; }
 
 static int is_usable(const Element *e, int i)
 {
@@ -102,7 +102,7 @@ static void relative_motion(const Element *e, int i, double arm[3], double relat
  * the surface's frame. */
 static void sample_port(Element *e, int i, Real R[3][3])
 {
-    CcPort *port = port_of(e, i);
+    CcJointPort *port = port_of(e, i);
     double arm[3], relative[3];
     relative_motion(e, i, arm, relative);
     partner_of(e, i)->partner.sides.carried = cc_dot(e->point[i].v, e->normal[i]) - cc_dot(relative, e->normal[i]);
@@ -122,7 +122,7 @@ static void along_tangents(const CcPlace *place, const double a[3], double t[2])
 /* Keep the way of point i along the surface since it was at `from`, in the surface's frame. */
 static void keep_slid(Element *e, int i, const double from[3])
 {
-    CcPort *port = port_of(e, i);
+    CcJointPort *port = port_of(e, i);
     double way[3];
     for (int k = 0; k < 3; k++)
         way[k] = port->position[k] - from[k];
@@ -133,7 +133,7 @@ static void keep_slid(Element *e, int i, const double from[3])
 /* The work along the surface in the interval before the sample, J, while the force f acted; beta: of the bodies. */
 static inline double work_of_friction(const Element *e, int i, const double f[3], double beta)
 {
-    const CcPort *port = (const CcPort *)e->port[i];
+    const CcJointPort *port = (const CcJointPort *)e->port[i];
     double work = 0.0;
     for (int j = 0; j < 2; j++)
         work -= f[j] * cc_rule_place(beta, port->H, e->slid[i][j], port->v[j] - port->v_before[j]);
@@ -183,7 +183,7 @@ static inline void remember_energy(Element *e, int i) { (void)e, (void)i; }
 static void book_interval(Element *e, int i, const CcPortLaw *law, double f[CC_LAGS][3])
 {
 #if LEDGER || BRISTLE
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
     double h_0 = -port->r_before[2], h = -port->r[2], beta = c->partner.rule.beta;
     int acts = h_0 > 0.0 || h > 0.0, on = port->usable != 0.0, jumped = c->partner.jumped != 0.0;
@@ -236,7 +236,7 @@ static void book_interval(Element *e, int i, const CcPortLaw *law, double f[CC_L
  * that the speeds do not explain is none of a step: the inputs were wired late. */
 static int has_moved_first(const Element *e, int i, double step)
 {
-    const CcPort *port = (const CcPort *)e->port[i];
+    const CcJointPort *port = (const CcJointPort *)e->port[i];
     const CcCoupling *c = (const CcCoupling *)e->partner[i];
     const double *v_0 = c->partner.v, *v = port->v;
     double way = port->r[2] - c->partner.r[2] - 0.5 * step * (v_0[2] + v[2]);
@@ -247,7 +247,7 @@ static int has_moved_first(const Element *e, int i, double step)
  * moved the bodies by another one. */
 CC_SELDOM void book_first_interval(Element *e, int i, const CcPortLaw *law, double step)
 {
-    CcPort *port = port_of(e, i);
+    CcJointPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
     double N = c->partner.f[0][2], x_0 = -c->partner.r[2], x = -port->r[2], f[CC_LAGS][3];
     cc_remember(c, port);
@@ -275,7 +275,7 @@ static void keep_literal(Element *e, int i, const CcPortLaw *law, const CcCoupli
                          double step)
 {
     CcCoupling *c = partner_of(e, i);
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     if (c->partner.begun != 0.0)
         cc_coupling_learn(c, law, options, port->r, port->v, port->usable == 0.0);
     else
@@ -318,7 +318,7 @@ static void rotated(const double w[3], double T, double R[3][3], double R_T[3][3
  * interval. */
 static void ahead_of(Element *e, int i, double T, double ahead[3])
 {
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     const CcPartner *p = &partner_of(e, i)->partner;
     CC_UNROLL for (int k = 0; k < 3; k++) {
         ahead[k] = port->position[k];
@@ -330,7 +330,7 @@ static void ahead_of(Element *e, int i, double T, double ahead[3])
 /* Put the force of point i where it will act: amid its interval, T = (L + 1/2) H from now; the surface turns on. */
 static void rotate_to_interval(Element *e, int i, double R[3][3], double step)
 {
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     const double *f = port->f;
     double T = (partner_of(e, i)->partner.lag + 0.5) * step, ahead[3], R_T[3][3];
     e->held_normal[i] = f[2];
@@ -365,7 +365,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
     int held_nothing = holds_nothing(e);
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);
-        const CcPort *port = port_of(e, i);
+        const CcJointPort *port = port_of(e, i);
         e->was_on[i] = c->off == 0.0;
         c->literal = ALLOW_ADHESION && port->r[2] < 0.0 && cc_port_damping(law, -port->v[2]) < -1.0;
         if (c->partner.f[0][2] == 0.0)
@@ -376,7 +376,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
             cc_coupling_rewind(partner_of(e, i));
     answer_ports(e, law, options, step);
     for (int i = 0; i < POINTS; i++) {
-        const CcPort *port = port_of(e, i);
+        const CcJointPort *port = port_of(e, i);
         const CcCoupling *c = partner_of(e, i);
         if (port->begun != 0.0 && e->held[i] != 0.0) /* else the integrals of the powers have it; the newest force */
             book_interval(e, i, law, partner_of(e, i)->partner.f + 1); /* acts on what comes, or later */
@@ -414,7 +414,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
 /* 1 if point i is not where it was at the last sample. */
 static int has_moved_from(const Element *e, int i, double R[3][3])
 {
-    const CcPort *port = (const CcPort *)e->port[i];
+    const CcJointPort *port = (const CcJointPort *)e->port[i];
     double arm[3], position[3];
     if (e->distance[i] != port->r[2])
         return 1;
@@ -431,7 +431,7 @@ static int is_stale(const Element *e, double R[3][3], double step)
 {
     int moves = e->since_steps < e->sample_steps;
     for (int i = 0; i < POINTS; i++) {
-        const CcPort *port = (const CcPort *)e->port[i];
+        const CcJointPort *port = (const CcJointPort *)e->port[i];
         const CcPartner *p = &((const CcCoupling *)e->partner[i])->partner;
         double arm[3], relative[3];
         if (has_moved_from(e, i, R))
@@ -452,7 +452,7 @@ static double motion_since(const Element *e, int i, double *way, double *before,
 {
     double arm[3], relative[3];
     relative_motion(e, i, arm, relative);
-    *way = e->distance[i] - ((const CcPort *)e->port[i])->r[2];
+    *way = e->distance[i] - ((const CcJointPort *)e->port[i])->r[2];
     *before = ((const CcCoupling *)e->partner[i])->partner.v[2];
     *now = cc_dot(relative, e->normal[i]);
     return cc_norm(arm);
@@ -499,7 +499,7 @@ static void start_coupling(Element *e);
 static void see_port(Element *e, int i, double R[3][3], const CcPortLaw *law, const CcCouplingOptions *options,
                      double first)
 {
-    CcPort *port = port_of(e, i);
+    CcJointPort *port = port_of(e, i);
     double from[3] = {port->position[0], port->position[1], port->position[2]};
     sample_port(e, i, R);
     if ((int)e->coupling.mode == HOLD)
@@ -515,7 +515,7 @@ static void book_last(Element *e, const CcPortLaw *law, double H)
 {
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);
-        CcPort *port = port_of(e, i);
+        CcJointPort *port = port_of(e, i);
         if (e->held[i] == 0.0 || c->partner.begun == 0.0)
             continue;
         int off = port->usable == 0.0 || c->off != 0.0;
@@ -559,7 +559,7 @@ static int too_far(Element *e, CcHost *host)
 {
     int far = 0;
     for (int i = 0; i < POINTS; i++) {
-        const CcPort *port = port_of(e, i);
+        const CcJointPort *port = port_of(e, i);
         int so = !(cc_abs(port->r[2]) < FARTHEST && cc_largest(port->v) < FARTHEST
                    && cc_largest(port->position) < FARTHEST);
         e->coupling.fallback[i] = so && (int)e->coupling.mode != HOLD ? CC_TOO_FAR : CC_COUPLED;
@@ -715,7 +715,7 @@ static void start_samples(Element *e)
     remember_friction(e);
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);
-        const CcPort *port = port_of(e, i);
+        const CcJointPort *port = port_of(e, i);
         sample_port(e, i, R);
         c->off = port->usable == 0.0;
         CC_UNROLL for (int k = 0; k < 3; k++)

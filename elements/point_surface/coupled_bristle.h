@@ -52,7 +52,7 @@ static double energy_of_bristle(const Element *e, int i) { return bristle_energy
 static void advance_friction(Element *e, int i, const CcPortLaw *now, double first)
 {
     const CcPortLaw before = friction_before(e, now), *law = &before;
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
     const CcPartner *p = &c->partner;
     double z[3] = {0.0, 0.0, 0.0}, s[2], H = p->H + first;
@@ -84,7 +84,8 @@ static void advance_friction(Element *e, int i, const CcPortLaw *now, double fir
 static inline double made_by_friction(const Element *e, int i, const CcPortLaw *law, double rubbed, double *lost)
 {
     const double *s = e->bristle_way[i], *z_0 = e->bristle_before[i], *z = ((const CcCoupling *)e->partner[i])->z;
-    double H = ((const CcPort *)e->port[i])->H, K = cc_bristle_stiffness(law->k_B, e->sampled_c_B, H), stored = 0.0;
+    double H = ((const CcJointPort *)e->port[i])->H, stored = 0.0;
+    double K = cc_bristle_stiffness(law->k_B, e->sampled_c_B, H);
     *lost = 0.0;
     for (int j = 0; j < 2; j++) {
         double change = z[j] - z_0[j], F = law->k_B * z_0[j] + K * change;
@@ -101,13 +102,13 @@ static void literal_force(const Element *e, int i, double R[3][3], const CcPortL
     (void)law;
     cc_to_body(R, e->point[i].f, F);
     for (int k = 0; k < 3; k++)
-        f[k] = cc_dot(((const CcPort *)e->port[i])->place.axes[k], F);
+        f[k] = cc_dot(((const CcJointPort *)e->port[i])->place.axes[k], F);
 }
 
 /* As the continuous bristle has it: positive where the tip slips, negative by what is left to the limit. */
 static void hold_side(Element *e, int i, const CcPortLaw *law)
 {
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     double left = cc_pair_norm(port->f) - cc_bristle_limit(law, port->f[2], cc_pair_norm(port->v), 0);
     e->held_side[i] = partner_of(e, i)->slips != 0.0 ? cc_pair_norm(port->v) : (left < 0.0 ? left : 0.0) / law->c_B;
 }

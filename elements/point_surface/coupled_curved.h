@@ -28,7 +28,7 @@ static void find_axes(Element *e, int i, Real R[3][3])
  * before. */
 static void find_turn(Element *e, int i, const CcPlace *before)
 {
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     CcPartner *p = &partner_of(e, i)->partner;
     p->turn[0] = p->turn[1] = p->turn[2] = 0.0;
     if (p->begun == 0.0)
@@ -47,7 +47,7 @@ static void find_turn(Element *e, int i, const CcPlace *before)
 /* The velocity along the axes of point i, and what these add to it by turning. */
 static void sample_velocity(Element *e, int i, Real R[3][3], const double relative[3])
 {
-    CcPort *port = port_of(e, i);
+    CcJointPort *port = port_of(e, i);
     CcPlace before = port->place;
     double u[3];
     find_axes(e, i, R);
@@ -61,7 +61,7 @@ static void sample_velocity(Element *e, int i, Real R[3][3], const double relati
 /* The force f of point i, along its axes, in world components where it will be when the surface has turned to R_T. */
 static void turn_force(Element *e, int i, double R_T[3][3], const double f[3])
 {
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     CcFoot foot;
     double n[3], t_1[3], t_2[3];
     surface_closest(e->held_arm[i], R_T, e->place[i], &foot);

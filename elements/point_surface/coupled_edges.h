@@ -17,7 +17,7 @@ static int within_limits(Element *e, int i, double R[3][3], double T, double beg
  * limit depth: the impulse is that of a force that ends there. */
 static void end_at_edge(Element *e, int i, double R[3][3], double step)
 {
-    CcPort *port = port_of(e, i);
+    CcJointPort *port = port_of(e, i);
     CcPartner *p = &partner_of(e, i)->partner;
     int L = cc_lag(p->lag);
     double x = -port->r[2], w = -port->v[2], alpha = 0.0;

@@ -40,7 +40,7 @@ static void watch_inputs(Element *e, const CcHost *host)
 CC_APART int form_is_known(Element *e, const CcPortLaw *law, CcCouplingOptions *options)
 {
     CcCoupling *c = partner_of(e, 0);
-    CcPort *port = port_of(e, 0);
+    CcJointPort *port = port_of(e, 0);
     if (POINTS > 1 || BRISTLE)
         return 0;
     if (c->form.known != 0.0 && c->partner.overruled != 0.0) {

@@ -87,7 +87,7 @@ static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, 
 static void warn_of_motion(Element *e, CcHost *host, int i, double N)
 {
     const CcPartner *p = &partner_of(e, i)->partner;
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     double carried = p->sides.carried, rate = port->begun != 0.0 ? (carried - e->surface_speed[i]) / port->H : 0.0;
     double change = p->a[2] - p->a_before[2], of_point = change + rate - e->surface_rate[i];
     double own = p->W[2][2] * p->f[cc_lag(p->lag)][2];
@@ -117,7 +117,7 @@ static void warn_of_motion(Element *e, CcHost *host, int i, double N)
 static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law, double step, int mass_was_known)
 {
     const CcCoupling *c = partner_of(e, i);
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     const CcPartner *p = &c->partner;
     double touch = -port->r[2] - (p->lag + 1.0) * step * port->v[2]; /* a contact may be too short for a deep sample */
     if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->unforced_depth[i])

@@ -32,7 +32,7 @@ static inline double made_by_friction(const Element *e, int i, const CcPortLaw *
 /* The force of the law at the sample, along the axes of point i. */
 static void literal_force(const Element *e, int i, double R[3][3], const CcPortLaw *law, double f[3])
 {
-    const CcPort *port = (const CcPort *)e->port[i];
+    const CcJointPort *port = (const CcJointPort *)e->port[i];
     (void)R;
     if (port->usable != 0.0)
         cc_law_at(law, port->r, port->v, f);

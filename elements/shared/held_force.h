@@ -93,11 +93,11 @@ CC_API void cc_warn_of_order(CcHost *host, const char *category, double lag)
               lag, lag == 0.0 ? "sequential" : lag == 1.0 ? "parallel" : "late");
 }
 
-/* 1 the first time: what `said` belongs to is logged once. */
-CC_API int cc_is_first(double *said)
+/* 1 the first time: what `reported` belongs to is logged once. */
+CC_API int cc_is_first(double *reported)
 {
-    int first = *said == 0.0;
-    *said = 1.0;
+    int first = *reported == 0.0;
+    *reported = 1.0;
     return first;
 }
 

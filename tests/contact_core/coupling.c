@@ -111,7 +111,10 @@ EXPORT int reach(const CcCoupling *c, const Law *law, int lag, int identify, int
     return most > 0.0 || __builtin_memcmp(&before, &then, sizeof then) ? 2 : 1;
 }
 
-EXPORT void joint_sizes(int *port, int *mobility) { *port = sizeof(CcPort) / 8, *mobility = sizeof(CcMobility) / 8; }
+EXPORT void joint_sizes(int *port, int *mobility)
+{
+    *port = sizeof(CcJointPort) / 8, *mobility = sizeof(CcMobility) / 8;
+}
 
 EXPORT void joint_start(int n, CcCoupling *c, CcMobility *m, int lag, double m_eff)
 {
@@ -122,13 +125,13 @@ EXPORT void joint_start(int n, CcCoupling *c, CcMobility *m, int lag, double m_e
 
 /* n points whose frame is that of the surface; together = 0: each on its own.  Returns the evaluations of the law, a
  * point that may touch. */
-EXPORT double joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPort *port, const Law *law, int lag,
+EXPORT double joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcJointPort *port, const Law *law, int lag,
                        double (*r)[3], double (*v)[3], double H, double (*f)[3])
 {
     CcCouplingOptions options = {lag, 1, 0, 0.0, 0};
     CcPortLaw contact = port_law(law);
     for (int i = 0; i < n; i++) {
-        port[i] = (CcPort){.usable = 1.0, .place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+        port[i] = (CcJointPort){.usable = 1.0, .place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
         for (int k = 0; k < 3; k++)
             port[i].position[k] = r[i][k], port[i].r[k] = k == 2 ? r[i][k] : 0.0, port[i].v[k] = v[i][k];
     }
@@ -155,7 +158,7 @@ EXPORT double joint_solve(int n, const Law *law, const double bristle[2], double
 {
     CcMobility m = {.known = 1.0};
     CcCoupling c[MOST_POINTS] = {{.scale = 0.0}};
-    CcPort port[MOST_POINTS];
+    CcJointPort port[MOST_POINTS];
     CcPortLaw contact = port_law(law);
     contact.k_B = bristle[0], contact.c_B = bristle[1];
     for (int i = 0; i < 6; i++)
@@ -163,8 +166,8 @@ EXPORT double joint_solve(int n, const Law *law, const double bristle[2], double
             m.B[i][j] = B[i][j];
     int touching = 0;
     for (int i = 0; i < n; i++) {
-        port[i] = (CcPort){.place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, .at = at[i],
-                           .most = most[i]};
+        port[i] = (CcJointPort){.place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, .at = at[i],
+                                .most = most[i]};
         c[i].scale = scale[i];
         for (int k = 0; k < 3; k++)
             port[i].place.arm[k] = arm[i][k], c[i].partner.f[0][k] = guess[i][k];

@@ -12,7 +12,7 @@ static void answer_ports(Element *e, const CcPortLaw *law, const CcCouplingOptio
 /* The force of point i changes by the share `more` of it. */
 static void cut_wrench(Element *e, int i, double more)
 {
-    const CcPort *port = port_of(e, i);
+    const CcJointPort *port = port_of(e, i);
     double change[3];
     for (int k = 0; k < 3; k++)
         change[k] = more * port->f[k];

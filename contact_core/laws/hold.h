@@ -15,7 +15,13 @@
 #include "../base/elementary_constants.h"
 #include "../base/real.h"
 
-CC_API double cc_hold_growth(double lag, double N) { return 0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * lag) / N; }
+/* The product of growth and N. */
+CC_API double cc_hold_product(double lag) { return 0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * lag); }
+
+CC_API double cc_hold_growth(double lag, double N) { return cc_hold_product(lag) / N; }
+
+/* N, of which that is the growth. */
+CC_API double cc_hold_steps(double lag, double growth) { return cc_hold_product(lag) / growth; }
 
 CC_API double cc_hold_braking(double lag, double z) { return (1.0 + 2.0 * lag) * z / (2.0 * 2.718281828459045); }
 

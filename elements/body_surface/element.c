@@ -291,7 +291,7 @@ static void start(Element *e)
  * and 1 under Jacobi.  The work that is wrong for it is (1/2 + L) H int dF/dt v dt = (1/2 + L) H int F^2/m dt, for
  * m v' = F and F = 0 at both ends of a contact.  A rebound as fast as the impact has the energy m v^2/2 with
  * 2 m v = J = int F dt, so its speed grows by exp((1 + 2 L) 2 H int F^2 dt/J^2), whatever law, area and mass are.  Of a
- * half sine of N steps that is exp((1 + 2 L) pi^2/(4 N)), and the reverse N = pi^2/(4 growth) the same function. */
+ * half sine of N steps that is exp((1 + 2 L) pi^2/(4 N)), from which N is known. */
 static void watch_step(Element *e, CcHost *host)
 {
     double H = cc_held_over(host), F = re(e->normal_force), step = re(e->time) - re(e->held.until);
@@ -302,12 +302,12 @@ static void watch_step(Element *e, CcHost *host)
     if (F > 0.0 || re(e->held.too_long) != 0.0 || !(growth > CC_HOLD_ERROR))
         return;
     e->held.too_long = 1.0;
+    double N = cc_hold_steps(0.0, growth), late = cc_hold_growth(1.0, N);
     cc_report(host, CC_WARNING, "contact",
               "in the last contact, as long as %.3g communication steps, the held force makes the rebound of a free "
               "body %.3g times as fast as it should be with a Gauss-Seidel master, %.3g times with a Jacobi one; take "
               "steps below %.3g s or %.3g s, or put body and element into one assembly",
-              cc_hold_growth(0.0, growth), re(cc_exp(growth)), re(cc_exp(3.0 * growth)),
-              H * CC_HOLD_ERROR / growth, H * CC_HOLD_ERROR / (3.0 * growth));
+              N, re(cc_exp(growth)), re(cc_exp(late)), H * CC_HOLD_ERROR / growth, H * CC_HOLD_ERROR / late);
 }
 
 static int accept(Element *e, CcHost *host, double step)

@@ -62,11 +62,12 @@ def test_a_held_force_is_advised_the_step_of_one_per_cent() -> None:
 
 @pytest.mark.parametrize("lag", [0, 1, 2])
 def test_counts_of_steps_are_those_of_the_formulas_that_elements_warn_by(lag: int) -> None:
-    """held_count is the N at which cc_hold_growth is log 1.01, and for a damper, to first order, the 1/z at which
-    cc_hold_braking is 0.01; the term of second order is 0.4 (1 + L)."""
+    """held_count is the N at which cc_hold_growth is log 1.01, as cc_hold_steps has it, and for a damper, to first
+    order, the 1/z at which cc_hold_braking is 0.01; the term of second order is 0.4 (1 + L)."""
     core = host_library().lib
     count = held("contact").held_count(lag)
     assert core.cc_hold_growth(lag, count) == pytest.approx(math.log(1.01), rel=1e-14)
+    assert core.cc_hold_steps(lag, math.log(1.01)) == pytest.approx(count, rel=1e-14)
     first_order = held("damper", "N.s/m").held_count(lag) - 0.4 * (1 + lag)
     assert core.cc_hold_braking(lag, 1.0 / first_order) == pytest.approx(0.01, rel=1e-14)
 

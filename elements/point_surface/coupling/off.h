@@ -35,7 +35,7 @@ static void watch_step(Element *e, int i, CcHost *host)
     double change = re(e->last_contact[i].impact_speed) + re(e->last_contact[i].rebound_speed);
     if (e->held_too_long != 0.0 || !(H > 0.0 && J > 0.0 && F > 0.0 && change > 0.0))
         return;
-    double N = contact_duration(e, J, F, change) / H, growth = cc_hold_growth(0.0, N);
+    double N = contact_duration(e, J, F, change) / H, growth = cc_hold_growth(0.0, N), late = cc_hold_growth(1.0, N);
     if (!(growth > CC_HOLD_ERROR))
         return;
     e->held_too_long = 1.0;
@@ -43,7 +43,7 @@ static void watch_step(Element *e, int i, CcHost *host)
               "point %d: in the last contact of %.3g communication steps the held force makes the rebound %.3g "
               "times as fast as it should be with a Gauss-Seidel master, %.3g times with a Jacobi one; take steps "
               "below %.3g s or %.3g s, or a recipe without coupling = false", i + 1, N, re(cc_exp(growth)),
-              re(cc_exp(3.0 * growth)), H * CC_HOLD_ERROR / growth, H * CC_HOLD_ERROR / (3.0 * growth));
+              re(cc_exp(late)), H * CC_HOLD_ERROR / growth, H * CC_HOLD_ERROR / late);
 }
 
 #else

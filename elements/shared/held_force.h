@@ -153,7 +153,7 @@ CC_API void cc_warn_of_late_hold(CcHost *host, double *warned, double N, double 
     cc_report(host, CC_WARNING, "coupling",
               "the force has grown; with %.3g steps in a swing a held force makes each swing %.3g times as large as it "
               "should be where the master steps all FMUs at once (Jacobi): take steps below %.3g s there, or "
-              "coupling.mode = auto; coupling.order = sequential says that it does not",
+              "coupling.mode = auto; set coupling.order = sequential if the master steps the FMUs one after another",
               N, re(cc_exp(growth)), H * CC_HOLD_ERROR / growth);
 }
 

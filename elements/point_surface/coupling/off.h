@@ -42,7 +42,7 @@ static void watch_step(Element *e, int i, CcHost *host)
     cc_report(host, CC_WARNING, "contact",
               "point %d: in the last contact of %.3g communication steps the held force makes the rebound %.3g "
               "times as fast as it should be with a Gauss-Seidel master, %.3g times with a Jacobi one; take steps "
-              "below %.3g s or %.3g s, or a recipe without coupling = false", i + 1, N, re(cc_exp(growth)),
+              "below %.3g s or %.3g s, or remove coupling = false from the recipe", i + 1, N, re(cc_exp(growth)),
               re(cc_exp(late)), H * CC_HOLD_ERROR / growth, H * CC_HOLD_ERROR / late);
 }
 

@@ -11,8 +11,8 @@
  *   5  in restitution the force is scaled by s = 1 - (R + min(D, T)) / U, T = w^2 / (2 W_zz), within 1/4 .. 2: what was
  *      made is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  What
  *      is paid at once stays within 30 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on
- *      the same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back, and 2 T
- *      is the most.  In compression, once W is known, s = 1 + R/(T' + U/4), |R| <= T' = T/(1 + d),
+ *      the same bodies (b > 1, joint_coupling.h) s goes down to 0, so that no more energy is returned than the port
+ *      absorbed, and 2 T is the most.  In compression, once W is known, s = 1 + R/(T' + U/4), |R| <= T' = T/(1 + d),
  *      within 1/4 .. 5/4
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
  *      that the measured motion could reach; in a first contact that ends in balance with a load, what leads the body

@@ -8,8 +8,9 @@
  *     K (D + e) = -Q,  D = sum 0.98^n d d',  Q = sum 0.98^n q d',  q = Y_i - Y_i-1,  e what rounding and noise can be
  * not in contact, where a linear law changes S by d as well, and K would hold a part of that.  It is used once it has
  * left less than 1 % of the squares of q in flight that it was to predict.  A load of one frequency (vibration.h) is
- * used once it has left less than 1e-4, unless K is exact.  Contacts refute either where B alone leaves next to nothing
- * of them, or much less.  With rho of the load, or -K d, the rate without what was done since the flight,
+ * used once it has left less than 1e-4, unless K is exact.  Contacts refute either where B alone leaves less, and less
+ * than 1/10 of the squares of q there, or leaves less than 1/4 of what it leaves.  With rho of the load, or -K d, the
+ * rate without what was done since the flight,
  *     Y - sum rho
  * is that of the same body without them: what mobility.h asks for. */
 #ifndef CC_FLIGHT_H
@@ -35,7 +36,7 @@ typedef struct {
     double D[6][6], Q[6][6], K[6][6];
     double known CC_IN(0, 1), used CC_IN(0, 2); /* 1 once there is a K; which of the above counts */
     double missed[2];          /* sums of squares, fading, of q in flight that K was to predict: what it left, all */
-    double exact CC_IN(0, 1);  /* 1 where K left next to nothing of the last one */
+    double exact CC_IN(0, 1);  /* 1 where K left less than CC_FLIGHT_EXACT of the last one */
     double opposed[CC_FLIGHTS + 1]; /* likewise of q - B s in contact: as each of the above; of q */
     double d[6];               /* of the interval that ended */
     double change[6], sum[6];  /* of Y in that interval by what is used, and since the flight */

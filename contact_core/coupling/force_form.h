@@ -17,9 +17,9 @@
  *     J = sum Dy^2 - max(sum Dy Du, 0)^2 / sum Du^2
  *
  * is 0 with the true pair, for a body that nothing else moves but constant forces.  Until three intervals of one
- * contact leave next to nothing with one pair, and more with each other one, the law at the inputs acts.  Bodies that
- * swing leave more: where forces are held the model of partner_model.h explains them, to rounding; where they are not
- * the law goes on to act. */
+ * contact leave 1e-9 of sum Dy^2 with one pair, and 1000 times as much with each other one, the law at the inputs acts.
+ * Bodies that swing leave more: where forces are held the model of partner_model.h explains them, to rounding; where
+ * they are not the law goes on to act. */
 #ifndef CC_FORCE_FORM_H
 #define CC_FORCE_FORM_H
 

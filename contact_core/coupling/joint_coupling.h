@@ -23,8 +23,8 @@
  *     b = q, a over 20, S once, 1  1.11               1.37                1.39
  *     as above, 1                  0.980              0.981               0.997
  *     as above, 1/2                0.980              0.987               0.998
- * The twice comes in over ten intervals, for in an impact it lets the points sink deeper.  What is stored there was not
- * received, and is not given back (step 5 of coupling.h).
+ * The twice comes in over ten intervals, for in an impact it lets the points sink deeper.  What is stored there the
+ * ports did not absorb, and it is not returned (step 5 of coupling.h).
  *
  * Springs that hold the body change A by -K H V from one interval to the next, and a load of one frequency by its rho
  * (flight.h): they are no others, and the forces are found for an A that goes on changing so.

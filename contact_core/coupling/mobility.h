@@ -153,7 +153,7 @@ CC_API double cc_answers_learned(const CcMobility *m)
     return sum;
 }
 
-/* 1 where some B leaves next to nothing of more intervals than it can fit: no others act, whatever is known of B. */
+/* 1 where some B leaves less than CC_ALONE of more intervals than it can fit: no others act, whatever is known of B. */
 CC_API int cc_is_alone(const CcWrenchSums *sums)
 {
     int directions;

@@ -27,9 +27,10 @@
  * Use              (1) replaces the free body if n > 3, b_0 > 0, its poles lie within |z| < 1.1, and its squared
  *                  prediction errors are below 1/4 of those of the free body, up to n = 6 below 1/50 (memory of 5
  *                  samples, from n = 3 on), until they are above them.  The first answer of all shows b_0: it judges
- *                  nothing, and with it the poles of free flight are used that leave 1/1000 and are no small matter.
- *                  Where p leaves nothing of the samples of a contact, its errors are those, not the ones of earlier p:
- *                  a body that comes to rest fades the errors of both alike
+ *                  nothing, and with it the poles of free flight are used if they left less than 1/1000 of the errors
+ *                  of the free body there, and the squares of D y there exceed 1/1000 of that of the answer.
+ *                  Where p leaves less than CC_MODEL_KNOWN of the samples of a contact, its errors are those, not the
+ *                  ones of earlier p: a body that comes to rest fades the errors of both alike
  *
  * Springs, dampers and guides learn nothing from changes of v that are rounding, nor, once the lag is known, where the
  * free body leaves 1e-6 of D y: alone with one body they save the time.
@@ -288,7 +289,7 @@ CC_API int cc_model_later_lag(const CcPartnerModel *m, int now, double least)
     return many && left[best] < CC_MODEL_PLAIN * left[now] && left[now] > least ? best : -1;
 }
 
-/* The lag whose (1) leaves next to nothing of what it leaves with each other one, or -1. */
+/* The lag whose (1) leaves less than CC_MODEL_EXACT of what it leaves with each other one, or -1. */
 CC_API int cc_model_exact_lag(const CcPartnerModel *m)
 {
     double rest[CC_LAGS];
@@ -474,8 +475,8 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
     return now;
 }
 
-/* 1, with the errors of the free body, where that leaves next to nothing of an interval of bodies whose lag is known:
- * (1) could do no better. */
+/* 1, with the errors of the free body, where that leaves at most CC_MODEL_FREE of D y of bodies whose lag is known: (1)
+ * could do no better. */
 CC_API int cc_model_is_superfluous(CcPartnerModel *m, int lag, const CcModelSample *s, double Dy)
 {
     double left = Dy - s->W * (s->u[lag] - s->u[lag + 1]);

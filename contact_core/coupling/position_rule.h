@@ -7,10 +7,10 @@
  *
  * beta is the least-squares slope of rest = r_1 - r - H v over turn = H (v_1 - v), with sums that forget.  A body that
  * bends leaves the parabola too, by no multiple of the turn: where that matters another beta than 1/2 is taken only if
- * it leaves next to nothing of what 1/2 leaves.  One that meets a rigid stop, or is set to another speed, turns at
- * once, at any time of the interval: that one interval looks like any beta.  So an interval counts no more than if its
- * turn were the sum of the largest of the three before, with which what swings is not limited as it grows, and of what
- * the force of this element may have made.
+ * it leaves less than 1/20 of the squares that 1/2 leaves.  One that meets a rigid stop, or is set to another speed,
+ * turns at once, at any time of the interval: that one interval looks like any beta.  So an interval counts no more
+ * than if its turn were the sum of the largest of the three before, with which what swings is not limited as it grows,
+ * and of what the force of this element may have made.
  *
  * Where steps vary the way shows the length of the interval too: that of the step before, H_0, or of the step to come,
  * H_1, where a master steps the bodies first: they are then at its end already.  |r_1 - r - H (v + v_1)/2| is summed

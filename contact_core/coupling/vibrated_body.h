@@ -5,12 +5,11 @@
  *     B   as in mobility.h from the sums for x, with the weight e of what they leave
  *     x   the one by which that B leaves least
  * Where more than 1e-4 of sum |q_i + q_i-2|^2 is left then, the next interval begins with another x: the sums have
- * several minima.  Next to nothing is left for the true lag alone, for another one has no B that is positive, or leaves
- * much.  A load is found from as many intervals of contact on as S has directions, and one more for a lag that is given
- * or was found so, three more else, where 1e-6 is left at most, and rho = q - B s is more than next to nothing of q.
- * Then rho of the last two intervals says what the load does next (vibration.h).  As soon as 1e-4 is left the load has
- * stopped, or is another one, and is dropped.  An event spoils the sums: after 20 intervals without a load they begin
- * anew.
+ * several minima.  Another lag than the true one has no B that is positive, or leaves 100 times as much.  A load is
+ * found from as many intervals of contact on as S has directions, and one more for a lag that is given or was found so,
+ * three more else, where 1e-6 is left at most, and the squares of rho = q - B s exceed 1/100 of those of q.  Then rho
+ * of the last two intervals says what the load does next (vibration.h).  As soon as 1e-4 is left the load has stopped,
+ * or is another one, and is dropped.  An event spoils the sums: after 20 intervals without a load they begin anew.
  *
  * Boxes on one another move as if a very slow load pushed each, and creep to rest so.  Where others act, and of a load
  * of more than 44 samples a period, 1e-8 may be left; the two together, after 20 intervals, are no load. */
@@ -78,7 +77,7 @@ CC_API void cc_vibrated_load(const CcVibratedSums *v, double B[6][6], double rho
     }
 }
 
-/* 0 where that is next to nothing: B alone explains what happens. */
+/* 0 where the squares of that are at most CC_ALONE of those of q: B alone explains what happens. */
 CC_API int cc_vibrated_shows(const CcVibratedSums *v, double B[6][6])
 {
     double rho[2][6];

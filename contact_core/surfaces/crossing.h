@@ -12,7 +12,7 @@
  * d has one sign at both points, or no such s is within T, the surface was not passed: a contact that began or ended
  * nevertheless did so by a switch, an edge or a jump, at the later point.
  *
- * A solver that ends its step at the zero leaves next to nothing of T.  Where inputs are held T is the communication
+ * Where a solver ends its step at the zero, s is the error of that zero.  Where inputs are held T is the communication
  * step, and both numbers are exact to rounding for a body that a constant force moves meanwhile, as one does that holds
  * its inputs too.  Else s errs by j T^3/(12 |w|), j the rate of change of the acceleration, m/s3. */
 #ifndef CC_CROSSING_H

@@ -2,7 +2,7 @@
  * and ends.
  *
  * The foot passes an end plane where its way inside, `inside` of the element, changes its sign.  Between two accepted
- * points it is taken to move evenly: where the solver ends its substep at the plane, the error is next to nothing;
+ * points it is taken to move evenly: where the solver ends its substep at the plane, the error is that of this zero;
  * where inputs are held, the error is that of a chord, a T^2/(8 w) for the acceleration a and the speed w along the
  * line.  Switching by `work`, or a jump, counts at the point that shows it. */
 #ifndef CC_GUIDE_RECORD_H

@@ -239,7 +239,7 @@ def test_a_row_of_masses_keeps_its_energy(library: ctypes.CDLL, master: int, mas
 
 @MASTERS
 def test_a_right_order_is_not_overruled(library: ctypes.CDLL, master: int) -> None:
-    """Also where one mass of a row is struck, and what reaches the others begins with next to nothing."""
+    """Also where one mass of a row is struck, and what reaches the others begins near 0."""
     lag = int(master == JACOBI)
     for masses in (1, 2, 5, 20):
         one = np.zeros(masses)

@@ -623,7 +623,7 @@ def test_a_block_on_four_points_settles(block: Fmu, four: Fmu, master: str) -> N
 @pytest.mark.parametrize("samples", [2.6, 5.1, 5.6, 6.1])
 def test_a_corner_that_did_not_touch_before_shows_no_others(block: Fmu, four: Fmu, master: str, samples: float) -> None:
     """2 kg on four points of one FMU, tilted, turning, 1 m/s fast, some samples above the floor: the force on another
-    corner begins with next to nothing, to which the answer is not yet known.  Elastic impacts keep the energy."""
+    corner begins near 0, and the answer to that is not yet known.  Elastic impacts keep the energy."""
     corners = [(sx * 0.3, sy * 0.21, 0.0) for sx in (1, -1) for sy in (1, -1)]
     offsets = {f"point[{i}].offset": corner for i, corner in enumerate(corners, start=1)}
     H, roll, pitch = 3.51e-4, 0.148, -0.547

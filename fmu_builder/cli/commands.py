@@ -91,7 +91,9 @@ def build_command(
     ] = None,
     platform: Annotated[
         list[str] | None,
-        typer.Option(help="linux64, win64, darwin64, aarch64-linux, aarch64-darwin, host or all; may be repeated."),
+        typer.Option(
+            help="Build for linux64, win64, darwin64, aarch64-linux, aarch64-darwin, host or all; may be repeated."
+        ),
     ] = None,
     fmi: Annotated[
         str | None, typer.Option(help="2 for FMI 2.0, 3 for FMI 3.0 (<Name>_fmi3.fmu), 2,3 for both.")
@@ -113,7 +115,9 @@ def build_command(
         Path | None,
         typer.Option(help="Folder of a Modelica package with classes of the same recipes, their laws included."),
     ] = None,
-    unit: Annotated[str | None, typer.Option(help="Of the numbers in an STL, OBJ or PLY file; without it mm.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Unit of the numbers in an STL, OBJ or PLY file; without it mm.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Build FMUs from recipes, by default for all platforms.
@@ -396,7 +400,7 @@ def list_command(as_json: Json = False) -> None:
 @app.command("info")
 def info_command(
     fmu: Annotated[str, typer.Argument(help="An .fmu file, the name or file of a recipe, or an STL, OBJ or PLY file.")],
-    unit: Annotated[str, typer.Option(help="Of the numbers in an STL, OBJ or PLY file.")] = "mm",
+    unit: Annotated[str, typer.Option(help="Unit of the numbers in an STL, OBJ or PLY file.")] = "mm",
     as_json: Json = False,
 ) -> None:
     """Show ports, parameters, recommended step, and how to wire an FMU in a simulator.

@@ -19,7 +19,9 @@ def ssp_command(
     ] = "standard",
     platform: Annotated[
         list[str] | None,
-        typer.Option(help="Of the FMUs of recipes, as for `build`: host for this machine only; may be repeated."),
+        typer.Option(
+            help="Build the FMUs of recipes for this platform, as `build` does, such as host; may be repeated."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +43,8 @@ def cross_check_command(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder in which fmus/2.0/... begins.")] = Path(),
     platform: Annotated[
-        list[str] | None, typer.Option(help="linux64, win64 or darwin64; may be repeated; by default all.")
+        list[str] | None,
+        typer.Option(help="Write FMUs for linux64, win64 or darwin64, by default all; may be repeated."),
     ] = None,
     step: Step = None,
     stop: Stop = None,

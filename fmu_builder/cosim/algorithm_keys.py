@@ -9,7 +9,8 @@ from fmu_builder.model.scenario import IMPLICIT, CheckedScenario
 
 
 def without_keys_of_others(algorithm: str) -> dict[str, None]:
-    """Changes of [experiment] for a caller that chooses another algorithm than the scenario."""
+    """The keys of [experiment] that `algorithm` does not have, each with None: a caller that chooses another algorithm
+    than the scenario clears them."""
     owners = {"order": "gauss_seidel", "coupling_tolerance": "adaptive"}
     return {key: None for key, owner in owners.items() if owner != algorithm}
 

@@ -1,4 +1,6 @@
-"""FMUs with reference results in the folders of the FMI cross-check, rules of version 4.1:
+"""Writes FMUs with reference results into the folders of the FMI cross-check.
+
+Its rules of version 4.1 ask for these folders and files:
 
     fmus/2.0/TYPE/PLATFORM/TOOL/VERSION/MODEL/    TYPE cs or me; PLATFORM linux64, win64, darwin64
         MODEL.fmu, MODEL_ref.csv, MODEL_ref.opt, README.md, and MODEL_in.csv where inputs change

@@ -1,4 +1,6 @@
-"""References in an FMU, as the layered standard FMI-LS-REF 1.0.0-beta.1 (modelica/fmi-ls-ref) asks:
+"""Puts reference results of cases into an FMU, as FMI-LS-REF asks.
+
+The layered standard, 1.0.0-beta.1 (modelica/fmi-ls-ref), has these files:
 
     extra/org.fmi-standard.fmi-ls-ref/fmi-ls-manifest.xml   the files with their roles and SHA3-256
                                       experiments.exp       the Experiments Format of the Modelica Association

@@ -25,6 +25,7 @@ from fmu_builder.model.scenario import (
     ISOLATED,
     MASS,
     MEMORY_LIMIT,
+    START,
     STEP,
     Convergence,
     Drive,
@@ -35,7 +36,6 @@ from fmu_builder.model.scenario import (
 from fmu_builder.model.table_model import KIND, Number, Quantity, TableModel, Truth, Whole, rule
 
 Tables = dict[str, Any]
-_START = "start values by name, SI or texts with units such as '1e5 N/m'; lists for vectors"
 _CONNECTIONS = "pairs of ports, or of single variables: ('ball.p', 'floor.point')"
 _MOMENT = "a port of kind point may stand for one of kind frame that returns a moment"
 _ARRAYS = "true: in FMI 3.0 vectors are arrays, not scalars"
@@ -181,7 +181,7 @@ class Recipe(Document):
     description: str | None = Field(default=None, description="one sentence for modelDescription.xml")
     language: str | None = Field(default=None, description="'c', or 'python' for a prototype")
     structure: dict[str, Any] | None = Field(default=None, description="sizes and choices that the build fixes")
-    start: dict[str, Any] | None = Field(default=None, description=_START)
+    start: dict[str, Any] | None = Field(default=None, description=START)
     functions: dict[str, Any] | None = Field(default=None, description="laws in the slots of the element")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
     arrays: Truth | None = Field(default=None, description=_ARRAYS)
@@ -213,7 +213,7 @@ class Part(TableModel):
     """A part of an assembly or a slave of a scenario."""
 
     recipe: str | Recipe | Assembly = Field(description="name or path of a recipe, path of an .fmu, or a document")
-    start: dict[str, Any] | None = Field(default=None, description=_START)
+    start: dict[str, Any] | None = Field(default=None, description=START)
     mass: Quantity | None = Field(default=None, description=MASS)
     step: Quantity | None = Field(default=None, description=STEP)
     isolated: Truth | None = Field(default=None, description=ISOLATED)
@@ -235,7 +235,7 @@ class Assembly(Document):
     expose: AsModel[Expose] | None = Field(
         default=None, description="inputs, outputs, parameters, ports: new names of variables of the parts"
     )
-    start: dict[str, Any] | None = Field(default=None, description=_START)
+    start: dict[str, Any] | None = Field(default=None, description=START)
     experiment: AsModel[Defaults] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
     arrays: Truth | None = Field(default=None, description=_ARRAYS)
     page: AsModel[PageTable] | None = Field(default=None, description=_PAGE)

@@ -89,6 +89,7 @@ Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
 StartValue = Annotated[Scalar | list[Scalar | list[Scalar]], BeforeValidator(_start_value)]  # or rows of an array
 
 
+START = "start values by name, SI or texts with units such as '1e5 N/m'; lists for vectors"
 MASS = (
     "of a slave of a scenario without a variable for it: the mass, or moment of inertia, that forces meet at its "
     "ports, for advice on the communication step"
@@ -147,10 +148,12 @@ class Experiment(TableModel):
 
 
 class SlaveEntry(TableModel):
+    """A slave of a scenario, or a part of an assembly: its FMU, start values, and how it is run."""
+
     READ_BEFORE: ClassVar = ("count",)  # by counted_parts.py
 
     recipe: str = Field(min_length=1, description="name or path of a recipe, or path of an .fmu")
-    start: dict[str, StartValue] = Field(default_factory=dict)
+    start: dict[str, StartValue] = Field(default_factory=dict, description=START)
     mass: Quantity | None = Field(default=None, description=MASS)
     step: Quantity | None = Field(default=None, description=STEP)
     isolated: Truth = Field(default=False, description=ISOLATED)
@@ -207,7 +210,7 @@ class Reference(TableModel):
     )
 
     @model_validator(mode="after")
-    def _something(self) -> Reference:
+    def _some_comparison(self) -> Reference:
         if not self.signals and not self.events:
             raise rule("signals and events are both empty: nothing would be compared")
         return self

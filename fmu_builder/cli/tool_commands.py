@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fmu_builder.cli.options import Json, Step, Stop
+from fmu_builder.errors import InputError, Problem
 
 
 def ssp_command(
@@ -70,6 +71,9 @@ def schema_command(
         str,
         typer.Argument(help="Name or folder of an element; or recipe, assembly, scenario, case, study, fit, element."),
     ],
+    name: Annotated[
+        str | None, typer.Argument(help="Behind the word element: name or folder of an element.", show_default=False)
+    ] = None,
 ) -> None:
     """Print the JSON schema of an element's recipes, or of other files, for editors that complete and check TOML.
 
@@ -77,12 +81,16 @@ def schema_command(
 
     In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema recipe`,
     `assembly`, `scenario`, `case`, `study` and `fit` print the schemas of all files of that kind, `schema element` the
-    schema of element.toml, for elements of your own.
+    schema of element.toml, for elements of your own; `schema element NAME` is `schema NAME`.
     """
     from fmu_builder.export.schema import document_schema, element_schema, recipe_schema
     from fmu_builder.model.documents import DOCUMENTS
 
-    if element == "study":
+    if name is not None:
+        if element != "element":
+            raise InputError(Problem("NAME", f"{name!r}: only the word element has one behind it, not {element!r}"))
+        found = recipe_schema(name, Path.cwd())
+    elif element == "study":
         from fmu_builder.studies.format import Study
 
         found = document_schema(Study)

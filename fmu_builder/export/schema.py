@@ -12,7 +12,7 @@ from typing import Any
 
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, StructureEntry, Variable, plain
 from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, read_declaration
-from fmu_builder.model.documents import DOCUMENTS, Document
+from fmu_builder.model.documents import DOCUMENTS, Document, Recipe
 from fmu_builder.model.drawing_table import Drawing
 from fmu_builder.model.extends import Extends
 from fmu_builder.model.page_table import PageTable
@@ -35,21 +35,32 @@ def recipe_schema(element: str, beside: Path, others: Iterable[str] = ()) -> Sch
     models: dict[str, Schema] = {}
     tables = {name: _structure_table(keys, models) for name, keys in models_of(module, "TABLES").items()}
     rows = {name: _structure_table(keys, models) for name, keys in models_of(module, "LISTS").items()}
-    lists = {name: {"type": "array", "items": table} for name, table in rows.items()}
-    sensors = {"sensors": {"type": "object"}} if any(slot.sensors for slot in declared.slots.values()) else {}
+    lists = {
+        name: {"type": "array", "items": table, "description": f"list of tables [[{name}]] of this element"}
+        for name, table in rows.items()
+    }
+    sensor = {"type": "object", "description": "inputs that laws use: their SI units by name"}
+    sensors = {"sensors": sensor} if any(slot.sensors for slot in declared.slots.values()) else {}
+    for name, table in tables.items():
+        table["description"] = f"table [{name}] of this element"
     drawing: Schema = Drawing.model_json_schema()["properties"]
+    about = {key: {"description": field.description} for key, field in Recipe.model_fields.items()}
     own: Schema = {
         "element": {
             "type": "string",
             "enum": [*dict.fromkeys((element, folder.name))],
             "description": declared.description,
         },
-        "language": {"type": "string", "enum": [*LANGUAGES]},
-        "description": {"type": "string"},
-        "structure": _table({n: _structure(entry) for n, entry in declared.structure.items() if not entry.given_by}),
-        "start": {"type": "object", "properties": _starts(declared)},
-        "functions": {"type": "object", "properties": _functions(declared)},
-        "drawing": _table({key: {n: one[n] for n in ("type", "pattern") if n in one} for key, one in drawing.items()}),
+        "language": {"type": "string", "enum": [*LANGUAGES]} | about["language"],
+        "description": {"type": "string"} | about["description"],
+        "structure": _table({n: _structure(entry) for n, entry in declared.structure.items() if not entry.given_by})
+        | about["structure"],
+        "start": {"type": "object", "properties": _starts(declared)} | about["start"],
+        "functions": {"type": "object", "properties": _functions(declared)} | about["functions"],
+        "drawing": _table(
+            {key: {n: one[n] for n in ("type", "pattern", "description") if n in one} for key, one in drawing.items()}
+        )
+        | about["drawing"],
         "arrays": {"type": "boolean", "description": "in FMI 3.0 vectors are arrays, not scalars"},
         "page": PageTable.model_json_schema(),
     }

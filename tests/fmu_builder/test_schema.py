@@ -99,6 +99,28 @@ def test_the_command_prints_it_with_units_and_ranges(tmp_path: Path) -> None:
         CliRunner().invoke(app, ["schema", "rotational_sprin"], catch_exceptions=False)
 
 
+def test_the_word_element_may_stand_before_the_name_of_one(tmp_path: Path) -> None:
+    schema = json.loads(CliRunner().invoke(app, ["schema", "element", "rotational_spring"]).output)
+    assert schema == recipe_schema("rotational_spring", tmp_path)
+    with pytest.raises(InputError, match=r"^NAME: 'rotational_spring': only the word element .*, not 'recipe'"):
+        CliRunner().invoke(app, ["schema", "recipe", "rotational_spring"], catch_exceptions=False)
+
+
+def test_every_key_of_a_recipe_has_a_description() -> None:
+    def bare(schema: object, path: str) -> list[str]:
+        if isinstance(schema, list):
+            return [one for entry in schema for one in bare(entry, path)]
+        if not isinstance(schema, dict):
+            return []
+        keys: dict[str, Any] = schema.get("properties", {})
+        found = [f"{path}.{key}" for key, one in keys.items() if not one.get("description")]
+        found += [one for key, value in keys.items() for one in bare(value, f"{path}.{key}")]
+        return found + [one for key, value in schema.items() if key != "properties" for one in bare(value, path)]
+
+    for folder in shipped_elements():
+        assert bare(recipe_schema(folder.name, shipped("fmus")), folder.name) == []
+
+
 def test_a_misspelt_kind_of_file_is_named_with_the_nearest() -> None:
     for wrong, right in (("scenrio", "scenario"), ("studdy", "study"), ("fitt", "fit"), ("elment", "element")):
         with pytest.raises(InputError, match=f"there is no element '{wrong}' .*; did you mean '{right}'"):

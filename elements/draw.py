@@ -28,8 +28,8 @@ from fmu_builder.files import write_whole
 from fmu_builder.paths import load_module, shipped_elements
 
 ICON_SIZE = 256  # px; palettes scale it down
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_HASH_KEYWORD = b"svg-sha256"
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+HASH_KEYWORD = b"svg-sha256"
 
 Draw = Callable[[], str]
 
@@ -62,22 +62,10 @@ def svg_hash(svg: str) -> str:
     return hashlib.sha256(svg.encode("utf-8")).hexdigest()
 
 
-def source_hash(png: bytes) -> str:
-    """The hash of the SVG that a PNG of ours was made from, empty if it carries none."""
-    position = len(_PNG_SIGNATURE)
-    while position + 8 <= len(png):
-        (length,) = struct.unpack(">I", png[position : position + 4])
-        data = png[position + 8 : position + 8 + length]
-        if png[position + 4 : position + 8] == b"tEXt" and data.startswith(_HASH_KEYWORD + b"\0"):
-            return data[len(_HASH_KEYWORD) + 1 :].decode("ascii")
-        position += 12 + length
-    return ""
-
-
 def with_source_hash(png: bytes, svg: str) -> bytes:
     """The PNG with a text chunk behind its header."""
-    header_end = len(_PNG_SIGNATURE) + 25
-    chunk = b"tEXt" + _HASH_KEYWORD + b"\0" + svg_hash(svg).encode("ascii")
+    header_end = len(PNG_SIGNATURE) + 25
+    chunk = b"tEXt" + HASH_KEYWORD + b"\0" + svg_hash(svg).encode("ascii")
     framed = struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk))
     return png[:header_end] + framed + png[header_end:]
 

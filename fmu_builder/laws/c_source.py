@@ -327,6 +327,17 @@ def _half_integral(slot: LawInSlot, half: str, closed: Expression | None, laws: 
 _FEW = 8  # scalars that are handled one by one
 
 
+_MEMORY = (  # comment, function, what it does with each scalar, last line
+    ("Scalars at the last accepted point.", "laws_remember", "{previous} = {now};", "(void)e;"),
+    (
+        "Exchanges the scalars with those of the last accepted point.",
+        "laws_exchange",
+        "cc_exchange(&{now}, &{previous});",
+        "laws_calculate(e);",
+    ),
+)
+
+
 def _memory(names: Sequence[str], laws: Laws) -> Iterator[str]:
     """Of scalars that lie together, more than a few, loops: a compiler takes minutes over a condition of thousands."""
     runs = list(_runs(names, list(laws.scalars)))
@@ -335,24 +346,17 @@ def _memory(names: Sequence[str], laws: Laws) -> Iterator[str]:
             ends = (f"__builtin_offsetof(Element, {group}.{one})" for one in (last, first))
             yield f'_Static_assert({" - ".join(ends)} == {count - 1} * sizeof(Real), "they lie together");'
     single = _single(names, runs)
-    yield "/* Scalars at the last accepted point. */"
-    yield "CC_API void laws_remember(Element *e)"
-    yield "{"
-    yield from (f"    e->previous_laws.{name} = e->laws.{name};" for name in single)
-    for run in runs:
-        yield from _loop(run, "previous[i] = now[i];")
-    yield "    (void)e;"
-    yield "}"
-    yield ""
-    yield "/* Exchanges the scalars with those of the last accepted point. */"
-    yield "CC_API void laws_exchange(Element *e)"
-    yield "{"
-    yield from (f"    cc_exchange(&e->laws.{name}, &e->previous_laws.{name});" for name in single)
-    for run in runs:
-        yield from _loop(run, "cc_exchange(&now[i], &previous[i]);")
-    yield "    laws_calculate(e);"
-    yield "}"
-    yield ""
+    for about, function, statement, end in _MEMORY:
+        yield f"/* {about} */"
+        yield f"CC_API void {function}(Element *e)"
+        yield "{"
+        for name in single:
+            yield f"    {statement.format(now=f'e->laws.{name}', previous=f'e->previous_laws.{name}')}"
+        for run in runs:
+            yield from _loop(run, statement.format(now="now[i]", previous="previous[i]"))
+        yield f"    {end}"
+        yield "}"
+        yield ""
     yield "CC_API int laws_changed(const Element *e)"
     yield "{"
     yield "    (void)e;"

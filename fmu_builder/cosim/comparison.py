@@ -45,14 +45,10 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
-class SignalResult:
-    """Verdict on one signal.
+class Distance:
+    """The largest distance of a signal from what it is compared with, in `unit`, and whether it is `allowed`.
 
-    error      largest distance of the trace from the reference widened in time only, in `unit`
-    time       where that is, s (the first such time)
-    value      the trace there;   reference   the nearest value the reference has within the tolerance in time
-    allowed    absolute + relative * largest |reference value|
-    """
+    time   of the run, s, where it is that far, for the first time; `value` and `reference` are those there"""
 
     name: str
     unit: str
@@ -62,6 +58,15 @@ class SignalResult:
     reference: float
     allowed: float
     passed: bool
+
+
+class SignalResult(Distance):
+    """Verdict on one signal.
+
+    error      largest distance of the trace from the reference widened in time only
+    reference  the nearest value the reference has within the tolerance in time
+    allowed    absolute + relative * largest |reference value|
+    """
 
 
 @dataclass(frozen=True)

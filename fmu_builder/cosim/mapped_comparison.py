@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from fmu_builder.cosim.comparison import COINCIDE, Tolerance
+from fmu_builder.cosim.comparison import COINCIDE, Distance, Tolerance
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.errors import InputError, Problem, collected
@@ -20,24 +20,16 @@ _Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ColumnResult:
+class ColumnResult(Distance):
     """Verdict on one column, in the unit of its signal.
 
     rms       root of the mean square of trace - measured
-    error     the largest |trace - measured|, at `time`, s, of the run, where these are `value` and `reference`
+    error     the largest |trace - measured|
     allowed   absolute + relative * largest |measured|"""
 
-    name: str
     signal: str
-    unit: str
     samples: int
     rms: float
-    error: float
-    time: float
-    value: float
-    reference: float
-    allowed: float
-    passed: bool
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,23 @@
 #include "../fmi2/fmi2_derivatives.h"
 #include "fmi3_variables.h"
 
+/* Enter a function of derivatives unless one of its arrays is missing or of another length than its references have:
+ * n_of_unknowns, n_of_knowns: lengths of those with values of the unknowns and of the knowns. */
+#define CC_ENTER_DERIVATIVE(name, n_of_unknowns, n_of_knowns)                                                          \
+    CC_ENTER_AS("fmi3Get" #name "Derivative", CC_READABLE & ~CC_UPDATE);                                               \
+    CC_NEED(nUnknowns, unknowns);                                                                                      \
+    CC_NEED(nKnowns, knowns);                                                                                          \
+    CC_NEED(nSeed, seed);                                                                                              \
+    CC_NEED(nSensitivity, sensitivity);                                                                                \
+    if (cc_check_count(instance, function, unknowns, nUnknowns, n_of_unknowns) != fmi3OK                               \
+        || cc_check_count(instance, function, knowns, nKnowns, n_of_knowns) != fmi3OK)                                 \
+    return fmi3Error
+
 fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t nUnknowns,
                                         const fmi3ValueReference knowns[], size_t nKnowns, const fmi3Float64 seed[],
                                         size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity)
 {
-    CC_ENTER_AS("fmi3GetDirectionalDerivative", CC_READABLE & ~CC_UPDATE);
-    CC_NEED(nUnknowns, unknowns);
-    CC_NEED(nKnowns, knowns);
-    CC_NEED(nSeed, seed);
-    CC_NEED(nSensitivity, sensitivity);
-    if (cc_check_count(instance, function, unknowns, nUnknowns, nSensitivity) != fmi3OK
-        || cc_check_count(instance, function, knowns, nKnowns, nSeed) != fmi3OK)
-        return fmi3Error;
+    CC_ENTER_DERIVATIVE(Directional, nSensitivity, nSeed);
     return fmi2GetDirectionalDerivative(c, unknowns, nUnknowns, knowns, nKnowns, seed, sensitivity);
 }
 
@@ -36,14 +41,7 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unk
                                     const fmi3ValueReference knowns[], size_t nKnowns, const fmi3Float64 seed[],
                                     size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity)
 {
-    CC_ENTER_AS("fmi3GetAdjointDerivative", CC_READABLE & ~CC_UPDATE);
-    CC_NEED(nUnknowns, unknowns);
-    CC_NEED(nKnowns, knowns);
-    CC_NEED(nSeed, seed);
-    CC_NEED(nSensitivity, sensitivity);
-    if (cc_check_count(instance, function, unknowns, nUnknowns, nSeed) != fmi3OK
-        || cc_check_count(instance, function, knowns, nKnowns, nSensitivity) != fmi3OK)
-        return fmi3Error;
+    CC_ENTER_DERIVATIVE(Adjoint, nSeed, nSensitivity);
     for (size_t k = 0; k < nUnknowns; k++)
         if (!cc_is_unknown(instance, function, unknowns[k]))
             return fmi3Error;

@@ -1,5 +1,5 @@
-/* What an element that acts on its bodies all the time finds out about them, and what its held force has made: springs
- * and dampers (coupled_axis.h: one direction, the components 1 and 2 stay 0) and guides (coupled_point.h: three).
+/* Identification of the bodies by springs, dampers and guides, which act on them all the time, and the energy that
+ * their held forces have made.  coupled_axis.h: one direction, the components 1 and 2 stay 0; coupled_point.h: three.
  *
  * f is the force at the port that sees the acceleration y over an interval: y = a + W f, W a number, a by all else.
  *
@@ -176,7 +176,7 @@ CC_API int cc_bond_find_rule(CcBond *c, const double way[3], const double v_0[3]
 {
     double gap[3], H = c->H, own = cc_bond_own(c), speed = cc_norm(v) + cc_norm(v_0);
     for (int i = 0; i < 3; i++)
-        gap[i] = way[i] - H * (v_0[i] + c->rule.beta * (v[i] - v_0[i]));
+        gap[i] = way[i] - H * cc_rule_speed(c->rule.beta, v_0[i], v[i]);
     if (!cc_rule_is_broken(&c->rule, cc_norm(gap), speed, H, H * H * own, far)) {
         cc_rule_see(&c->rule, way, v_0, v, H, own, far);
         return 0;

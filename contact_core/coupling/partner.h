@@ -135,7 +135,7 @@ CC_API int cc_is_quiet(const CcPartner *p)
 /* What v at both ends leaves of the way between the last sample and (r, v), with its sign. */
 CC_API double cc_signed_gap(const CcPartner *p, const double r[3], const double v[3])
 {
-    return r[2] - p->r[2] - p->H * (p->v[2] + p->rule.beta * (v[2] - p->v[2]));
+    return r[2] - p->r[2] - p->H * cc_rule_speed(p->rule.beta, p->v[2], v[2]);
 }
 
 CC_API double cc_gap_of(const CcPartner *p, const double r[3], const double v[3])
@@ -277,7 +277,7 @@ CC_API int cc_better_lag(int now, const CcLagFits *fits, double least)
 }
 
 /* The lag that explains what is seen against the one that is given, or that: the given one leaves a part of the answer,
- * the other one next to nothing of that part. */
+ * the other one less than CC_LAG_CONTRADICTS of that part. */
 CC_API int cc_contradicting_lag(int given, const CcLagFits *fits, double least)
 {
     const double *left = fits->left;
@@ -402,7 +402,7 @@ CC_API void cc_doubt_admittance(CcPartner *p, const CcObservation *seen, double 
 /* 1 where the model along the surface is used. */
 CC_API int cc_slip_is_modelled(const CcPartner *p) { return p->slip.model.use != 0.0 && p->known > 0.0; }
 
-/* 1 where it is, and of the change s of the force N has next to nothing. */
+/* 1 where it is, and the change s of the force is one of friction: of N less than CC_RUBS_ALONE, squared. */
 CC_API int cc_rubs_alone(const CcPartner *p, const double s[3])
 {
     int alone = s[2] * s[2] <= CC_RUBS_ALONE * (s[0] * s[0] + s[1] * s[1]);
@@ -484,7 +484,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
         p->anchored = 1.0;
     }
-    double expected = p->W[2][2] * p->W[2][2] * ss; /* of the guess: a force that is next to nothing shows nothing */
+    double expected = p->W[2][2] * p->W[2][2] * ss; /* of the guess: too small a force shows nothing */
     int silent = excited && expected > CC_SILENT * CC_SILENT * floor * floor && !(cc_dot(q, q) > floor * floor);
     p->unanswered = silent ? CC_MOST_UNANSWERED + 1.0 : p->unanswered + (most > 0.0);
     if (p->known == 0.0 && p->unanswered > CC_MOST_UNANSWERED)

@@ -259,8 +259,8 @@ static int sample(Element *e, CcHost *host, double step)
     if (!law || held) {
         cc_point_observe(p, &options, P, v, v, step);
         e->energy.switched -= p->jumped;
-        cc_tell_order(host, "coupling", &p->bond, &bond, settled, before.k);
-        cc_tell_inertia(host, "coupling", "coupling.m_eff", &p->bond, &bond, corrected);
+        cc_report_order(host, "coupling", &p->bond, &bond, settled, before.k);
+        cc_warn_of_inertia(host, "coupling", "coupling.m_eff", &p->bond, &bond, corrected);
         change_law(e, &now, P, v);
         cc_warn_of_bond_rate(host, "coupling", &p->bond, 0);
     }

@@ -297,8 +297,8 @@ static int sample(Element *e, CcHost *host, double step)
         int settled = p->bond.settled != 0.0, corrected = cc_is_corrected(&p->bond);
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
         e->energy.switched -= p->jumped;
-        cc_tell_order(host, "guide", &p->bond, &options.bond, settled, k);
-        cc_tell_inertia(host, "guide", "coupling.m_eff", &p->bond, &options.bond, corrected);
+        cc_report_order(host, "guide", &p->bond, &options.bond, settled, k);
+        cc_warn_of_inertia(host, "guide", "coupling.m_eff", &p->bond, &options.bond, corrected);
         if (cc_rule_doubts(&p->bond.rule, 0.0)) {
             CcPointForce literal;
             guide_literal(e, &g, &literal);

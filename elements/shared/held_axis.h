@@ -82,8 +82,8 @@ static int law_acts(Element *e, CcHost *host, const CcBondOptions *options, cons
     int acts = cc_law_acts(host, "coupling", options->given.straight, &e->repeating, &e->moving);
     if (!acted || !acts)
         cc_axis_observe(c, options, place, rate, step);
-    cc_tell_order(host, "coupling", &c->bond, options, settled, options->k);
-    cc_tell_inertia(host, "coupling", "coupling." HELD_NAME(INERTIA), &c->bond, options, corrected);
+    cc_report_order(host, "coupling", &c->bond, options, settled, options->k);
+    cc_warn_of_inertia(host, "coupling", "coupling." HELD_NAME(INERTIA), &c->bond, options, corrected);
     if (acted) { /* the integrals of the powers have its energies */
         c->bond.ledger = ledger;
         c->place = c->x = place ? c->place : x;

@@ -33,8 +33,8 @@ static void show_partner(Element *e, const CcBond *c, const CcBondOptions *o, do
 CC_API int cc_is_corrected(const CcBond *c) { return c->refuted != 0.0 && c->known == 1.0; }
 
 /* A W that is given, if the interval that ended has shown another one; inertia: name of the parameter of 1/W. */
-CC_API void cc_tell_inertia(CcHost *host, const char *category, const char *inertia, const CcBond *c,
-                            const CcBondOptions *o, int was_corrected)
+CC_API void cc_warn_of_inertia(CcHost *host, const char *category, const char *inertia, const CcBond *c,
+                               const CcBondOptions *o, int was_corrected)
 {
     if (was_corrected || !cc_is_corrected(c))
         return;
@@ -49,8 +49,8 @@ CC_API void cc_tell_inertia(CcHost *host, const char *category, const char *iner
 
 /* The order that the interval that ended has shown, if it was not settled before: one that contradicts what is given,
  * or is found late, for an elastic force of the stiffness k, N/m. */
-CC_API void cc_tell_order(CcHost *host, const char *category, const CcBond *c, const CcBondOptions *o, int was_settled,
-                          double k)
+CC_API void cc_report_order(CcHost *host, const char *category, const CcBond *c, const CcBondOptions *o,
+                            int was_settled, double k)
 {
     int lag = cc_lag(c->lag);
     if (was_settled || c->settled == 0.0)

@@ -26,7 +26,8 @@
  *
  * Energy: total = kinetic + potential + elastic,
  *         residual = work + changed - (total - start) - damping - friction - impact
- *         changed: what total jumps by at one time, when parameters or the inputs of driven joints change.
+ *         changed: what total jumps by at one time, when parameters or the inputs of driven joints change, less what
+ *                  drives worked for before that (driven/ways.h)
  * Power: residual = power of all joints - that of the bodies' forces: rounding. */
 #include "laws/friction.h"
 #include "laws/spring.h"
@@ -218,6 +219,7 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
 #include SHAFTS_FILE
 #include SLIDES_FILE
 #include TIMED_FILE
+#include "driven/ways.h"
 
 static void outputs(Element *e)
 {
@@ -256,6 +258,8 @@ static void start(Element *e)
     e->accepted.at = e->time;
     e->energy.changed = 0.0;
     remember_drives(e);
+    begin_ways(e);
+    keep_ways(e);
 }
 
 static void check(const Element *e, CcHost *host) { check_constraints(e, host); }
@@ -277,12 +281,13 @@ static int settle(Element *e, CcHost *host, double step)
  * and passes no zero that would be located. */
 static int accept(Element *e, CcHost *host, double step)
 {
-    int changed = settle(e, host, step);
+    int booked = book_ways(e), changed = settle(e, host, step);
     for (int i = 0; i < CONTACTS && changed == CC_JUMPED; i++) {
         outputs(e);
         if (!is_pulled(e))
             break;
         settle(e, host, step);
     }
-    return changed;
+    keep_ways(e);
+    return changed | booked;
 }

@@ -12,11 +12,13 @@ from fmpy import simulate_fmu
 from numpy.typing import NDArray
 from running import Running, Values
 
-from fmu_builder import run
+from fmu_builder import Experiment, Part, Scenario, run
 from fmu_builder.cosim.validation import run_case
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.loader import load_model
+from fmu_builder.model.step_advice import HELD, advice_of, two_digits
 from fmu_builder.paths import shipped
+from fmu_builder.units import quantity
 
 Vector = NDArray[np.float64]
 M, C_F = 0.1, 1e5
@@ -122,6 +124,83 @@ def test_switching_destroys_what_the_contact_holds(fmu: Fmu) -> None:
     running.step(1e-6)
     assert running["energy.switched"] == pytest.approx(0.0, abs=1e-12)
     assert running["energy.residual"] == pytest.approx(0.0, abs=1e-12)
+
+
+# ---- coupled by a master ---------------------------------------------------------------------------------------------
+
+
+def shaken(fmu: Fmu, mass: float, h: float, phase: float, late: int, C_r: float, w: float) -> tuple[float, float]:
+    """Relative errors of the speed of a housing at rest, and of the rebound of the mass relative to it, after one
+    contact: the housing's speed and then the force are held over steps h; late = 1 under Jacobi."""
+    start = {"C_F": C_F, "C_r": C_r, "m": M, "gap": 2.0, "w0": w, "x0": 1.0 - h * w * (1.0 + phase)}
+    running, v, forces = Running(fmu, start), 0.0, [0.0, 0.0]
+    while not (running["release_count"] and forces[0] == forces[late] == 0.0):
+        running.set({"p.v": v})
+        running.step(h)
+        forces = [running["p.F"], forces[0]]
+        v += forces[late] * h / mass
+    share = M / (M + mass)
+    return v / ((1.0 + C_r) * share * w) - 1.0, (v - running["w"]) / (C_r * w) - 1.0
+
+
+def advised_step(mass: float, late: int) -> float:
+    """Of the constants of these tests."""
+    held = next(v.held for v in load_model(shipped("fmus") / "ImpactDamper.toml").variables if v.name == "C_F")
+    assert held is not None
+    return advice_of("C_F", held, C_F, mass, M).steps[HELD["jacobi" if late else "gauss_seidel"]]
+
+
+PHASES = np.arange(16) / 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("w", [1.0, 30.0])
+@pytest.mark.parametrize("C_r", [1.0, 0.5])
+@pytest.mark.parametrize("late", [0, 1], ids=["Gauss-Seidel", "Jacobi"])
+@pytest.mark.parametrize("mass", [0.03, 0.1, 1.0, 10.0, 100.0, 1000.0])
+def test_steps_as_advised_keep_the_speeds_of_housing_and_mass(
+    fmu: Fmu, mass: float, late: int, C_r: float, w: float
+) -> None:
+    """To 1 % in every phase of the step; of a fast impact on a heavy housing, C_r = 0.5, little less is reached."""
+    errors = np.abs([shaken(fmu, mass, advised_step(mass, late), phase, late, C_r, w) for phase in PHASES])
+    assert errors.max() < 0.01
+    if mass >= 10.0 and C_r == 0.5 and w == 30.0:
+        assert errors[:, 0].max() > 0.008
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("C_r", "n"), [(1.0, 10.0), (1.0, 20.0), (0.5, 50.0), (0.5, 100.0), (0.2, 100.0)])
+def test_the_impulse_on_a_heavy_housing_is_a_sum_of_samples(fmu: Fmu, C_r: float, n: float) -> None:
+    """Off by up to pi^2/(12 n^2) of an elastic contact, and pi (1 - C_r)/(2 n sqrt(Delta)) where the force jumps."""
+    h = math.pi * math.sqrt(M / C_F) / n
+    off = max(abs(shaken(fmu, 1e6, h, phase, 0, C_r, 100.0)[0]) for phase in PHASES)
+    jump = math.pi * (1.0 - C_r) / (2.0 * n * math.sqrt(0.5 + 0.5 * C_r**2))
+    assert off == pytest.approx(jump if C_r < 1.0 else math.pi**2 / 12.0 / n**2, rel=0.15)
+
+
+@pytest.mark.parametrize("mass", [1.0, 10.0, 1000.0])
+@pytest.mark.parametrize("algorithm", ["gauss_seidel", "jacobi"])
+def test_run_advises_the_step_and_none_at_it(mass: float, algorithm: str) -> None:
+    best = two_digits(advised_step(mass, int(algorithm == "jacobi")))
+
+    def notes(step: float) -> list[str]:
+        housing = Part(recipe="SliderMass", start={"m": mass})
+        damper = Part(recipe="ImpactDamper", start={"C_F": C_F, "m": M})
+        return [
+            str(note)
+            for note in run(
+                Scenario(
+                    slaves={"M": housing, "D": damper},
+                    connections=[("M.p", "D.p")],
+                    experiment=Experiment(stop=3 * step, step=step, algorithm=algorithm),  # type: ignore[arg-type]
+                )
+            ).notes
+        ]
+
+    (note,) = notes(1.2 * best)
+    assert note.endswith(f"take steps of at most {quantity(best)} s")
+    assert f"an effective mass of {mass:g} kg, m = 0.1 kg inside" in note
+    assert notes(best) == []
 
 
 # ---- C and Python ----------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from fmu_builder.model.step_advice import (
     SEQUENTIAL,
     STEPS_PER_BRAKING,
     STEPS_PER_CONTACT,
+    STEPS_PER_SAMPLED_CONTACT,
     STEPS_PER_SWING,
     UNKNOWN,
     HeldForce,
@@ -194,13 +195,29 @@ def test_the_stiffer_direction_of_a_guide_counts() -> None:
 
 
 def test_a_mass_inside_shares_the_motion_without_delay() -> None:
-    """Of the relative acceleration F (1/m + 1/M) the share m/(m + M) is late: growth share pi^2/(2 N) under Jacobi."""
+    """Of the relative acceleration F (1/m + 1/M) the share m/(m + M) is late: growth share pi^2/(2 N) under Jacobi, N
+    without the steps for the sampled impulse on M."""
     within = held("contact", by_speed=True, inner_mass="m")
     advice = step_advice([Variable("C_F", 1e6, within), Variable("m", 0.1), Variable("coupling.m_eff", 1.0)])
     assert advice is not None
     omega, share = math.sqrt(1e6 * (1 / 0.1 + 1.0)), 0.1 / 1.1
-    growth = math.exp(share * math.pi * omega * advice.steps["hold, Jacobi"] / 2)
-    assert growth == pytest.approx(1.01, abs=2e-4)
+    steps = math.pi / omega / advice.steps["hold, Jacobi"] - (1.0 - share) * STEPS_PER_SAMPLED_CONTACT
+    assert math.exp(share**2 * math.pi**2 / 2 / (share * steps)) == pytest.approx(1.01, abs=2e-4)
+
+
+@pytest.mark.parametrize("mode", HELD.values())
+def test_the_step_for_a_mass_inside_has_a_limit(mode: str) -> None:
+    """However heavy the body is: a hundredth of pi sqrt(m/C_F); the sentence names it where the mass is assumed."""
+    within = held("contact", by_speed=True, inner_mass="m")
+    steps = [advice_of("C_F", within, 1e6, float(M), 0.1).steps[mode] for M in np.logspace(-3, 9, 25)]
+    limit = math.pi * math.sqrt(0.1 / 1e6) / 100.0
+    assert all(np.diff(steps) > 0.0) and steps[-1] < limit * (1.0 + 1e-12) and steps[-1] == pytest.approx(limit)
+    said = advice_of("C_F", within, 1e6, 0.0, 0.1).sentence(str)
+    assert said == (
+        "for 1 % of the rebound and of the body's speed (C_r >= 0.5), with C_F = 1000000.0 N/m and an effective mass "
+        "of 1.0 kg, m = 0.1 kg inside (however heavy it is: at most 9.9e-06 s)"
+    )
+    assert "however" not in advice_of("C_F", within, 1e6, 2.0, 0.1).sentence(str)
 
 
 def test_a_port_that_an_assembly_hands_on_is_advised_as_its_element() -> None:

@@ -20,6 +20,7 @@ from fmu_builder.laws.definitions import LawFunction, Laws, names_in
 from fmu_builder.laws.dimensions import Dimension, dimension_of, si_name
 from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.tree import Argument, Number, Source, parse_value, walk, with_arguments, with_pi
+from fmu_builder.laws.tree import Expression as Tree
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.format import EVENT_TAKES, CheckedStudy, Response
 from fmu_builder.units import has_angle, parse_unit
@@ -162,8 +163,8 @@ def responses_of(
     expressions: list[Expression] = []
     units: dict[str, str] = {}
     known = {axis.name: axis.unit for axis in axes if axis.is_number}
-    for name, response in study.responses.items():
-        where = f"{study.path}: [responses] {name}"
+    for name in _in_order_of_use(study, faulty, problems):
+        response, where = study.responses[name], _where(study, name)
         try:
             found: Any
             if isinstance(response, str):
@@ -182,9 +183,41 @@ def responses_of(
             faulty.add(name)
     if problems:
         raise InputError([problem for problem in problems if problem.what])
-    return Responses(
-        tuple(of_signals), tuple(of_events), tuple(expressions), tuple(study.responses), units, tuple(traced)
-    )
+    in_order = {name: units[name] for name in study.responses}
+    return Responses(tuple(of_signals), tuple(of_events), tuple(expressions), tuple(in_order), in_order, tuple(traced))
+
+
+def _where(study: CheckedStudy, name: str) -> str:
+    return f"{study.path}: [responses] {name}"
+
+
+def _used_in(body: Tree) -> set[str]:
+    return {node.name for node in walk(body) if isinstance(node, Argument)} | {*names_in(body)}
+
+
+def _in_order_of_use(study: CheckedStudy, faulty: set[str], problems: list[Problem]) -> list[str]:
+    """The responses, each behind those that it is made of, else in the order of the file: tables of a file stand behind
+    the expressions where a program has written it.  Names in a circle are a problem, and faulty."""
+    uses: dict[str, list[str]] = {}
+    for name, response in study.responses.items():
+        body = parse_value(Source(response.strip(), _where(study, name)), []) if isinstance(response, str) else None
+        used = _used_in(body) if body is not None else set()
+        uses[name] = [one for one in study.responses if one in used]
+    ordered: dict[str, None] = {}
+    for first in study.responses:
+        way = [first]
+        while way:
+            missing = [one for one in uses[way[-1]] if one not in ordered and one not in faulty]
+            if not missing:
+                ordered[way.pop()] = None
+            elif missing[0] not in way:
+                way.append(missing[0])
+            else:
+                circle = way[way.index(missing[0]) :]
+                what = f"follows from itself: {' -> '.join([*circle, circle[0]])}"
+                problems.append(Problem(_where(study, circle[0]), what))
+                faulty.update(circle)
+    return [one for one in ordered if one not in faulty]
 
 
 def full_name(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
@@ -252,11 +285,8 @@ def _expression(
         raise InputError(problems)
     body = with_pi(body, {*known, *study.responses, *faulty})
     units = {one: unit_of_signal(unit) for one, unit in known.items() if re.fullmatch(r"[A-Za-z_]\w*", one)}
-    used = {node.name for node in walk(body) if isinstance(node, Argument)} | {*names_in(body)}
-    if used & faulty:
+    if _used_in(body) & faulty:
         raise InputError(Problem(where, ""))  # what is wrong with these is enough
-    for later in used & study.responses.keys() - known.keys():
-        problems.append(Problem(where, f"'{later}' stands further down: define it before its use"))
     checker = Checker(source, {}, {}, problems, bare=True)
     dimension: Dimension | None = None
     if not problems:

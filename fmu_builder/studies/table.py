@@ -21,7 +21,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -150,10 +150,11 @@ class Journal:
         if journal is not None:
             check_same(journal, self._schema, self._table)
             with self.path.open("rb") as file:
-                yield from _whole_batches(file)
+                yield from _in_columns(_whole_batches(file), self._schema)
         elif self._table.exists():
             check_same(read_schema(self._table), self._schema, self._table)
-            yield from _of_table(self._table, self._schema)
+            rows = arrow().parquet.ParquetFile(self._table).iter_batches(_GROUP)
+            yield from _in_columns(rows, self._schema)
 
     def begin(self) -> None:
         """Write the journal anew, with the rows that are there.   Raises ToolError; the old one is kept then."""
@@ -266,10 +267,11 @@ def _sync_folder(folder: Path) -> None:
             os.close(file)
 
 
-def _of_table(table: Path, schema: Any) -> Iterator[Any]:
-    file = arrow().parquet.ParquetFile(table)
-    for rows in file.iter_batches(_GROUP):
-        yield rows.cast(schema) if rows.schema != schema else rows
+def _in_columns(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
+    """Rows of the same study, whose text may have its responses in another order."""
+    for rows in batches:
+        ordered = rows.select(schema.names) if rows.schema.names != schema.names else rows
+        yield ordered.cast(schema) if ordered.schema != schema else ordered
 
 
 def _schema_of_journal(path: Path) -> Any:

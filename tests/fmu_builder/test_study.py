@@ -123,6 +123,55 @@ def test_an_expression_of_responses_knows_pi(here: Callable[[str], StudyResult])
     assert [row["turn"] / row["h"] for row in rows] == pytest.approx([2.0 * np.pi] * 6, rel=1e-15)
 
 
+def test_expressions_may_stand_before_what_they_use(here: Callable[[str], StudyResult]) -> None:
+    """The rows are the same, and so are the columns but for their order, in which rows that are there are kept."""
+    head, responses = BOUNCE.split("[responses]\n")
+    other = head + "[responses]\n" + "".join(reversed(responses.splitlines(keepends=True)))
+    expected = here(BOUNCE).table()
+    kept = here(other)
+    assert kept.repeated == 6 and kept.table().to_pylist() == expected.to_pylist()
+    pyarrow.parquet.write_table(expected.slice(0, 2), "bounce.parquet")
+    result = here(other)
+    turned, measured = result.table(), expected.column_names[:11]
+    assert result.repeated == 2 and turned.column_names[3:11] == expected.column_names[10:2:-1]
+    assert turned.select(measured).to_pylist() == expected.select(measured).to_pylist()
+
+
+def test_a_study_written_in_python_may_use_its_responses(here: Callable[[str], StudyResult], tmp_path: Path) -> None:
+    """Its file has the tables behind the texts; that of save() gives the same."""
+    document = fmu_builder.Study(
+        name="thrown",
+        system=fmu_builder.Scenario(
+            name="throw",
+            slaves={"m": fmu_builder.Part(recipe="SliderMass", start={"m": 2.0})},
+            connections=[],
+            experiment=fmu_builder.Experiment(stop="1 s", step="10 ms"),
+        ),
+        factors={"m.v0": [1.0, 3.0]},
+        responses={"speed": {"signal": "m.p.v"}, "energy": "1[kg]*square", "square": "speed^2"},
+    )
+    rows = study(document).table().to_pylist()
+    assert [(row["speed"], row["square"], row["energy"]) for row in rows] == [(1.0, 1.0, 1.0), (3.0, 9.0, 9.0)]
+    saved = document.save(tmp_path / "saved")
+    assert study(saved).table().to_pylist() == rows
+
+
+@pytest.mark.parametrize(
+    ("responses", "said"),
+    [
+        ('a = "2*a"', ["a: follows from itself: a -> a"]),
+        ('a = "b + 1[m]"\nb = "2*c"\nc = "a*1[m]/h"', ["a: follows from itself: a -> b -> c -> a"]),
+        ('e = "2*a"\na = "b"\nb = "a"\nc = "d"\nd = "c"', ["a: follows from itself: a", "c: follows from itself: c"]),
+        ('a = "h*(b"\nb = "2*a"', ["a: the text ends; expected"]),
+    ],
+)  # fmt: skip
+def test_responses_in_a_circle_are_named(here: Callable[[str], StudyResult], responses: str, said: list[str]) -> None:
+    with pytest.raises(InputError) as error:
+        here(BOUNCE.partition("[responses]")[0] + "[responses]\n" + responses)
+    found = [str(problem).partition("[responses] ")[2] for problem in error.value.problems]
+    assert len(found) == len(said) and all(a.startswith(b) for a, b in zip(found, said, strict=True)), found
+
+
 def test_a_rate_is_one_of_an_angle_only_where_there_is_an_angle(here: Callable[[str], StudyResult]) -> None:
     responses = {
         "v": ('{ event = "floor.impact_speed[1]" }', "m/s"),

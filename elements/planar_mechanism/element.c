@@ -30,6 +30,7 @@
  *                  drives worked for before that (driven/ways.h)
  * Power: residual = power of all joints - that of the bodies' forces: rounding. */
 #include "laws/friction.h"
+#include "laws/damper.h"
 #include "laws/spring.h"
 #include "mechanism/constraint.h"
 #include "families.h"
@@ -170,7 +171,7 @@ static void energies(Element *e, const Work *work)
         e->energy.kinetic += 0.5 * (mass * cc_along(v, v) + e->body[i].J * m->w * m->w);
         e->energy.potential -= mass * cc_along(e->g, centre);
         e->energy.elastic += cc_spring_energy(e->joint[i].stiffness, stretch);
-        e->power.damping += e->joint[i].damping * e->qd[i] * e->qd[i];
+        e->power.damping += cc_damper_force(e->joint[i].damping, e->qd[i]) * e->qd[i];
     }
     e->energy.total = e->energy.kinetic + e->energy.potential + e->energy.elastic;
     close_ledger(e);
@@ -190,7 +191,8 @@ static void forces(Element *e, Work *work)
         Real law[1];
         if (laws_force(e, i, e->time, law))
             force += finite(law[0]);
-        work->tau[i] = force - e->joint[i].stiffness * (e->q[i] - e->joint[i].free) - e->joint[i].damping * e->qd[i];
+        work->tau[i] = force - cc_spring_force(e->joint[i].stiffness, e->q[i] - e->joint[i].free)
+                       - cc_damper_force(e->joint[i].damping, e->qd[i]);
         e->power.work += force * e->qd[i];
     }
     cc_tree_inertial(JOINTS, work->bodies, work->m, e->g, work->p);

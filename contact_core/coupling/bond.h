@@ -526,7 +526,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
     int answer = cc_sqrt(size) * c->H > CC_BOND_NOISE * c->v_largest;
     int probing = cc_bond_is_probing(c, o), by_errors = cc_bond_model(c, o, y), before = cc_lag(c->lag);
     int learns = c->answered >= 2.0 && excited && answer;
-    cc_probe_see(&c->probe, y);
+    cc_probe_see(&c->probe, y, c->f);
     for (int L = 0; L < CC_LAGS && learns; L++)
         for (int i = 0; i < 3; i++)
             c->fits[L][i] = cc_faded(CC_BOND_FORGETS, c->fits[L][i]) + product[L][i];

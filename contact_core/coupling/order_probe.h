@@ -7,10 +7,14 @@
  *     1 + s_i        s_i = +- 0.03, signs from a table, by the samples since the start
  *
  * and the lag is the one with which y_i/(1 + s_i-L) is smooth: of which the squared third differences are below a tenth
- * of those with each other lag.  All elements that begin with the same sample give the same signs to the end, so a body
- * between two of them has (1 + s_i) times its acceleration, and each of them sees the signal, whichever is the
- * stronger one.  Without a decision the question comes again after 6, 12, 24, .. samples, louder each time, for a swing
- * of few samples hides a small signal.  Others may then give none.
+ * of those with each other lag.  Where the bodies carry a load, y is the small difference of that and the forces, and
+ * smooth with no lag: there it is the one with which y_i - w s_i-L f_i-L is, f without its signal, w the slope that
+ * leaves least.
+ *
+ * All elements that begin with the same sample give the same signs to the end, so a body between two of them has
+ * (1 + s_i) times its acceleration, and each of them sees the signal, whichever is the stronger one.  Without a
+ * decision the question comes again after 6, 12, 24, .. samples, louder each time, for a swing of few samples hides a
+ * small signal.  Others may then give none.
  *
  * Source: identification in closed loop: Soderstrom & Stoica, System Identification (1989), 10. */
 #ifndef CC_ORDER_PROBE_H
@@ -28,6 +32,7 @@ enum { CC_PROBE_ORDER = 3, CC_PROBE_KEPT = CC_LAGS + CC_PROBE_ORDER };
 #define CC_PROBE_AGAIN 10.0       /* questions after the first one */
 #define CC_PROBE_SURE 0.1         /* roughness of the lag over that of each other one */
 #define CC_PROBE_LIKELY 0.5       /* likewise of later questions */
+#define CC_PROBE_LOADED 0.03      /* likewise of what the signal's force leaves of y */
 #define CC_PROBE_WAITS 3.0        /* samples before the next question, doubled by each one */
 #define CC_PROBE_LEAST 2.0        /* intervals that show it */
 #define CC_PROBE_MOVES 1e-6       /* share of the largest force by which it changes: nothing that rests is shaken */
@@ -41,6 +46,7 @@ typedef struct {
     double s[CC_PROBE_KEPT];            /* of the forces given, the newest first */
     double y[CC_PROBE_ORDER][3];        /* accelerations, the newest first, m/s^2 */
     double rough[CC_LAGS], seen CC_FROM(0); /* squared third differences, summed; intervals */
+    double fits[CC_LAGS][2], changed CC_FROM(0); /* likewise of s f: squares, products with those of y; squares of y */
 } CcOrderProbe;
 
 CC_API int cc_probe_ends(const CcOrderProbe *p) { return p->count > CC_PROBE_LAST; }
@@ -60,20 +66,32 @@ CC_API double cc_probe_factor(CcOrderProbe *p, double size, int asks)
     return 1.0 + p->s[0];
 }
 
-/* What the acceleration y of the interval that ended shows. */
-CC_API void cc_probe_see(CcOrderProbe *p, const double y[3])
+/* The third difference of the component i of accelerations, the newest of them y. */
+CC_API double cc_probe_bend(const CcOrderProbe *p, double y, int i)
+{
+    return y - 3.0 * p->y[0][i] + 3.0 * p->y[1][i] - p->y[2][i];
+}
+
+/* What the acceleration y of the interval that ended shows; f: the forces given, with the signal, the newest first. */
+CC_API void cc_probe_see(CcOrderProbe *p, const double y[3], double f[CC_PROBE_KEPT][3])
 {
     static const double third[CC_PROBE_ORDER + 1] = {1.0, -3.0, 3.0, -1.0};
     int full = 1;
     for (int k = 0; k < CC_PROBE_KEPT - 1; k++)
         full &= p->s[k] != 0.0;
-    for (int L = 0; L < CC_LAGS && full; L++)
-        for (int i = 0; i < 3; i++) {
-            double D = y[i] / (1.0 + p->s[L]);
-            for (int k = 1; k <= CC_PROBE_ORDER; k++)
+    for (int i = 0; i < 3 && full; i++) {
+        double bend = cc_probe_bend(p, y[i], i);
+        p->changed += bend * bend;
+        for (int L = 0; L < CC_LAGS; L++) {
+            double D = y[i] / (1.0 + p->s[L]), U = f[L][i] * p->s[L] / (1.0 + p->s[L]);
+            for (int k = 1; k <= CC_PROBE_ORDER; k++) {
                 D += third[k] * p->y[k - 1][i] / (1.0 + p->s[L + k]);
+                U += third[k] * f[L + k][i] * p->s[L + k] / (1.0 + p->s[L + k]);
+            }
             p->rough[L] += D * D;
+            p->fits[L][0] += U * U, p->fits[L][1] += U * bend;
         }
+    }
     p->seen += full;
     cc_put_first(p->y[0], CC_PROBE_ORDER, 3, y);
 }
@@ -84,11 +102,21 @@ CC_API int cc_probe_again(CcOrderProbe *p)
     if (p->count != CC_PROBE_LAST || p->asked >= CC_PROBE_AGAIN)
         return 0;
     p->asked += 1.0;
-    p->seen = 0.0;
+    p->seen = p->changed = 0.0;
     p->count = -CC_PROBE_WAITS * (double)(1 << (int)p->asked);
     for (int L = 0; L < CC_LAGS; L++)
-        p->rough[L] = 0.0;
+        p->rough[L] = p->fits[L][0] = p->fits[L][1] = 0.0;
     return 1;
+}
+
+/* The lag with which the signal's force explains what y is beside a load, or -1. */
+CC_API int cc_probe_loaded_lag(const CcOrderProbe *p)
+{
+    double left[CC_LAGS];
+    for (int L = 0; L < CC_LAGS; L++)
+        left[L] = cc_remainder(p->fits[L][0], cc_max(p->fits[L][1], 0.0), p->changed);
+    int best = cc_least_lag(left);
+    return cc_is_least_by(left, best, CC_PROBE_LOADED) ? best : -1;
 }
 
 /* The lag that the signal shows, or -1. */
@@ -96,7 +124,9 @@ CC_API int cc_probe_lag(const CcOrderProbe *p)
 {
     int best = cc_least_lag(p->rough);
     double sure = p->asked > 0.0 && best < 2 ? CC_PROBE_LIKELY : CC_PROBE_SURE;
-    return p->seen >= CC_PROBE_LEAST && cc_is_least_by(p->rough, best, sure) ? best : -1;
+    if (p->seen < CC_PROBE_LEAST)
+        return -1;
+    return cc_is_least_by(p->rough, best, sure) ? best : cc_probe_loaded_lag(p);
 }
 
 #endif

@@ -226,6 +226,7 @@ class Rod:
         return np.array(states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
 @pytest.mark.parametrize("order", ["unknown", "given"])
 def test_the_motion_of_a_rod_that_lands_tilted_on_an_axis_ends_with_the_step_at_that_of_the_law(

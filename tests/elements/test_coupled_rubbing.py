@@ -93,6 +93,7 @@ def laws(floor: Fmu) -> dict[Axis, Array]:
     return {axis: heights_under_the_law(axis, k_D, k_T) for line in (False, True) for axis in axes(line)}
 
 
+@pytest.mark.slow
 @ORDERS
 @pytest.mark.parametrize("line", [False, True])
 def test_a_point_that_slides_while_an_axis_presses_on_it_is_where_the_law_has_it(

@@ -27,7 +27,7 @@ from fmu_builder.paths import shipped
 
 TESTS = "tests"  # what pytest runs when no file is named
 QUICK = ("-O0",)
-EVERYDAY = 3  # parameters of a test that the everyday run takes; the others count as slow
+EVERYDAY = 2  # parameters of a test that the everyday run takes; the others count as slow
 MARKERS = ("slow", "platform", "benchmark")  # of what the everyday run leaves out
 
 # The same examples on every machine and in every run; `--hypothesis-profile explore` looks for new ones.

@@ -366,6 +366,7 @@ STEEPEST, *OTHERS = STEEP
 
 
 @pytest.mark.parametrize("name", [STEEPEST, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
+@pytest.mark.slow
 def test_a_rod_that_friction_drives_into_the_surface(library: ctypes.CDLL, name: str) -> None:
     """The first impact on an unknown rod, though its normal answer has the wrong sign: all of the answer tells the lag.
     Allowed at N = 16: what a reversal of friction may cost; below, what the literal force errs by."""
@@ -385,6 +386,7 @@ def test_restitution_of_the_second_impact(library: ctypes.CDLL) -> None:
         assert impact(library, "linear, C_r 0.1, k_D 100", N, JACOBI, impacts=2)[1].max() <= allowed, N
 
 
+@pytest.mark.slow
 def test_few_evaluations_of_the_law(library: ctypes.CDLL) -> None:
     counts: list[int] = []
     for name in ("linear, e = 1", "linear, C_r 0.1", "Hertz, C_r 0.5", "rod, C_r 0.5"):
@@ -422,6 +424,7 @@ def test_a_contact_that_lasts(library: ctypes.CDLL, name: str, h: float, master:
     assert lasting(library, LASTING[name], master, h) <= 1e-9
 
 
+@pytest.mark.slow
 def test_a_bouncing_ball_keeps_its_energy(library: ctypes.CDLL) -> None:
     """About fifteen elastic impacts under gravity at six steps a contact, Jacobi."""
     H = CONTACT / 6.3
@@ -560,6 +563,7 @@ def test_a_step_that_tends_to_0_gives_the_law(library: ctypes.CDLL, lag: int) ->
         (Law(C=2.08e4, C_r=0.86, k_D=100.0, K_fr=0.132), 10400.0, (-7.6e-4, 1.47e-4, 0.086), 1.814e-3, 78),
     ],
 )
+@pytest.mark.slow
 def test_friction_beside_a_spring_is_nearer_to_the_law_than_a_held_one(
     library: ctypes.CDLL, master: int, law: Law, k: float, start: tuple[float, float, float], H: float, steps: int
 ) -> None:

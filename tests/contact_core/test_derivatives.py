@@ -303,6 +303,7 @@ def sizes(case: Case, values: Vector) -> Vector:
     return np.maximum(10.0, largest) if on_mechanism(case) else np.maximum(values, 0.2 * largest)
 
 
+@pytest.mark.slow
 def test_directional_derivatives_are_the_limits_of_differences(every: Case) -> None:
     for seed in every.seeds(POINTS):
         directional_derivatives_at(every, seed)

@@ -112,6 +112,7 @@ TILTS = [(0.005, 0.0), *(pytest.param(tilt, marks=pytest.mark.slow) for tilt in 
 
 @BOTH
 @pytest.mark.parametrize("tilt", TILTS)
+@pytest.mark.slow
 def test_a_block_on_four_points_gains_nothing_and_settles(
     library: ctypes.CDLL, master: int, tilt: tuple[float, float]
 ) -> None:
@@ -159,6 +160,7 @@ MORE_TILTS = [(0.1, -0.05), (-0.03, 0.08)]
 
 @BOTH
 @pytest.mark.parametrize("tilt", [(0.06, 0.01), *(pytest.param(t, marks=pytest.mark.slow) for t in MORE_TILTS)])
+@pytest.mark.slow
 def test_a_body_on_three_points_keeps_its_energy_as_it_turns(
     library: ctypes.CDLL, master: int, tilt: tuple[float, float]
 ) -> None:

@@ -116,6 +116,7 @@ def test_a_spline_of_two_points_is_straight(host: HostLibrary) -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
+@pytest.mark.slow
 def test_the_foot_on_a_polyline_satisfies_its_definition(host: HostLibrary, name: str) -> None:
     points, closed = LINES[name]
     line, T = Line(host, points, "polyline", closed), turns(points, closed)

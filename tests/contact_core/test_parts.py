@@ -272,6 +272,7 @@ def test_derivatives_reach_through_a_force_from_outside(tmp_path: Path) -> None:
         assert running.directional([f"der(tip.v[{k}])"], {f"tip.f[{k}]": 1.0}) == [0.25]
 
 
+@pytest.mark.slow
 def test_an_assembly_inside_another_takes_forces_from_outside_too(tmp_path: Path) -> None:
     build(tmp_path, "Exposed", EXPOSED)
     outer = '[parts]\ninner = "Exposed"\n[expose]\nports = { end = "inner.tip" }\n'

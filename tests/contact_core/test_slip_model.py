@@ -125,6 +125,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
 def test_a_block_that_is_shaken_slips_as_under_the_law(library: ctypes.CDLL, name: str) -> None:
     """Under both masters, the order given and not, from rest and an unknown mass; the literal force errs by up to twice
     the slip.  What is left in work is that of the last digits of the law's own: a force that is held cannot follow."""
@@ -159,6 +160,7 @@ def test_a_block_that_sticks_is_not_shaken_loose(library: ctypes.CDLL) -> None:
 
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.slow
 def test_a_hit_on_a_block_that_was_shaken_throws_it_off(library: ctypes.CDLL, master: int) -> None:
     """What leads a resting body to the depth of the law ends where others move it; order not given."""
     rng = np.random.default_rng(7)

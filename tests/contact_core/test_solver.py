@@ -286,6 +286,7 @@ def test_a_stiff_system_is_integrated_implicitly_without_being_asked(vanderpol: 
     assert explicit.slave.step(0.0, stop) == ERROR
 
 
+@pytest.mark.slow
 def test_a_ledger_follows_the_implicit_method_exactly(vanderpol: Fmu) -> None:
     """Ledgers are left out of the linear system: their result must be that of the full one."""
     running = Running(vanderpol, {"mu": 50.0, "solver.method": METHODS["implicit"]}, tolerance=1e-9)

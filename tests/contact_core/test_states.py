@@ -129,6 +129,7 @@ def with_states(fmu: Fmu) -> Exchange:
     return Exchange(fmu)
 
 
+@pytest.mark.slow
 def test_states_derivatives_and_nominals_stand_in_the_order_of_the_model_structure(fmu: Fmu) -> None:
     exchange = Exchange(fmu)
     n = len(exchange.states)

@@ -497,6 +497,7 @@ def test_limit_depth_inside_a_step_is_located_and_booked(floor: Fmu) -> None:
 
 
 @pytest.mark.parametrize("rate", [-40.0, 40.0], ids=["into contact", "out of contact"])
+@pytest.mark.slow
 def test_turning_surface_is_integrated_to_the_tolerance(floor: Fmu, rate: float) -> None:
     """The quaternion moves linearly, so depth and slip are no polynomials of time: the error control has to work."""
     law = Law(C_F=1e5, C_r=0.5, K_fr=0.3, D_max=10.0)

@@ -159,6 +159,7 @@ def scattered(name: str, count: int) -> list[Vector]:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_depth_normal_and_closest_point_are_those_of_the_parametrization(host: HostLibrary, name: str) -> None:
     surface = ROUND[name]
     for P in scattered(name, 18):

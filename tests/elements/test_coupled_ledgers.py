@@ -130,6 +130,7 @@ class GuidedBlock(Block):
 
 
 @pytest.mark.parametrize(("z", "C_F"), [(4.167e-4, 5.76e5), (3.2e-4, 4e5)])
+@pytest.mark.slow
 def test_a_lag_that_is_found_off_the_surface_changes_the_books_at_once(
     floors: dict[str, Fmu], z: float, C_F: float
 ) -> None:

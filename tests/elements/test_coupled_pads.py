@@ -133,6 +133,7 @@ def distances(crew: Crew, pads: list[Pad], master: str, **coupling: str) -> Arra
 @pytest.mark.parametrize("points", [2, 4])
 @pytest.mark.parametrize("tilt", [0.0, 0.3])
 @pytest.mark.parametrize("make", [on_an_axis, under_a_load])
+@pytest.mark.slow
 def test_a_pad_that_is_pressed_on_comes_to_where_the_law_has_it(
     crew: Crew, make: Callable[[Draw, int, float], Pad], tilt: float, points: int, order: str, master: str
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_pad_that_is_pressed_on_comes_to_where_the_law_has_it(
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
 @pytest.mark.parametrize("order", ["unknown", "given"])
+@pytest.mark.slow
 def test_a_pad_whose_corners_are_light_stays_level_on_an_axis(crew: Crew, order: str, master: str) -> None:
     """A block of half the length in height: steep damping turns it on from step to step, were the turns guessed heavier
     than they are, or the damping taken in the middle of the step."""

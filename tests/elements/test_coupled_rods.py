@@ -253,6 +253,7 @@ def shaken_in_fine_steps(floor: Fmu, N: float, samples: int) -> Vector:
 @pytest.mark.parametrize("N", [6.3, *(pytest.param(N, marks=pytest.mark.slow) for N in (12, 20))])
 @pytest.mark.parametrize("samples", [8, pytest.param(30, marks=pytest.mark.slow)])
 @MASTERS
+@pytest.mark.slow
 def test_a_rod_at_rest_that_is_shaken_moves_as_it_does_in_fine_steps(
     floor: Fmu, parallel: bool, samples: int, N: float
 ) -> None:

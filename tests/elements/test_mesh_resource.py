@@ -142,6 +142,7 @@ def values_along(fmu: Fmu, steps: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_data_in_a_file_give_the_bits_of_data_in_the_binary(
     name: str, fmus: dict[str, dict[bool, Path]], tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def test_a_frictionless_bead_in_a_bowl_of_heights_keeps_its_energy_and_the_perio
     assert (crossings[-1] - crossings[0]) / 3 == pytest.approx(period, rel=2e-5)
 
 
+@pytest.mark.slow
 def test_a_point_on_either_side_of_heights_is_pushed_out_there(tmp_path: Path) -> None:
     """The road as a ceiling: side = "inside" turns depth, normal and force over."""
     for side, sign in (("outside", 1.0), ("inside", -1.0)):

@@ -153,6 +153,7 @@ def impacts(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return build(folder, "Impacts", text)
 
 
+@pytest.mark.slow
 def test_restitution_and_energy_hold_for_every_stiffness(impacts: Fmu) -> None:
     """D4: the ratio of the speeds does not depend on the elastic force."""
     starts = {f"ball_{name}.{key}[3]": value for name in STIFFNESSES for key, value in (("r0", 1e-3), ("v0", -1.0))}

@@ -431,6 +431,7 @@ def test_a_body_that_lies_on_the_floor_from_the_start_stays_there(h: float, mast
         ("pile", "auto", 0.45, 0.75),
     ],
 )
+@pytest.mark.slow
 def test_elastic_contacts_in_fmus_of_their_own_keep_their_energy(
     family: str, method: str, jacobi: float, sequential: float
 ) -> None:

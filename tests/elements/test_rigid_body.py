@@ -390,6 +390,7 @@ under_lid = "PointSurface"
         run(wrong)
 
 
+@pytest.mark.slow
 def test_coupled_by_fmpy_a_falling_block_converges_to_the_same_in_one_fmu(tmp_path: Path) -> None:
     """The force is held over the step: an error of first order, through the first impact."""
     text = """

@@ -507,6 +507,7 @@ def test_a_host_fmu_is_built_once_for_one_content(tmp_path: Path, builds: list[P
     assert [path.name for path in first.parent.iterdir()] == ["Gain.fmu"]
 
 
+@pytest.mark.slow
 def test_a_host_fmu_is_built_again_for_another_element_recipe_core_compiler_or_flag(
     tmp_path: Path, builds: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

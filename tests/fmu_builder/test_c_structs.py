@@ -58,6 +58,7 @@ def keeper(folder: Path, header: str = HEADER, declared: str = TOML) -> Path:
     return recipe
 
 
+@pytest.mark.slow
 def test_the_size_follows_the_header_and_the_compiler_agrees(tmp_path: Path) -> None:
     recipe = keeper(tmp_path)
     assert sum(v.name.startswith("store") for v in load_model(recipe).variables) == 2 * (1 + 8 + 6)
@@ -68,6 +69,7 @@ def test_the_size_follows_the_header_and_the_compiler_agrees(tmp_path: Path) -> 
     build_fmu(recipe, platforms=("host",))
 
 
+@pytest.mark.slow
 def test_members_have_the_ranges_that_stand_behind_them(tmp_path: Path) -> None:
     """Of arrays and of structs inside, each number has that of its member; the compiler sees none of it."""
     header = HEADER.replace("at,", "at CC_FROM(-0.5),").replace("[COLUMNS]", "[COLUMNS] CC_IN(0, 1e3)")

@@ -117,6 +117,7 @@ def test_what_the_scenario_gives_stays(tmp_path: Path, given: str) -> None:
     assert orders(tmp_path, TEXT % "jacobi" + slaves) == {"spring": given}
 
 
+@pytest.mark.slow
 def test_an_order_of_the_recipe_and_one_that_the_mode_names_are_kept(tmp_path: Path) -> None:
     recipe = 'element = "translational_spring"\n[structure]\ncoupling = true\n[start]\n"coupling.order" = "late"\n'
     (tmp_path / "Late.toml").write_text(recipe, encoding="utf-8")

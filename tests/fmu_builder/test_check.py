@@ -188,6 +188,7 @@ def test_a_truncated_archive_and_a_bomb_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "record", "run"])
+@pytest.mark.slow
 def test_what_is_no_fmu_ends_each_command_with_a_message_and_leaves_nothing(
     command: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

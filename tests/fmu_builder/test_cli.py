@@ -185,6 +185,7 @@ def test_examples_of_the_help_name_things_that_exist() -> None:
 # ---- good runs ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_run_writes_trace_events_and_plot_and_prints_the_contacts(drop: Command, tmp_path: Path) -> None:
     said = drop("run", "drop.toml", "--plot", "drop.html")
     assert said.code == 0
@@ -201,6 +202,7 @@ def test_run_writes_trace_events_and_plot_and_prints_the_contacts(drop: Command,
     assert "note" not in said.out
 
 
+@pytest.mark.slow
 def test_the_contacts_in_the_readme_are_those_that_its_scenario_prints(command: Command, tmp_path: Path) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     for name in ("Floor.toml", "drop.toml"):
@@ -1091,6 +1093,7 @@ def test_live_pages_of_cases_need_a_report(command: Command, tmp_path: Path) -> 
     assert "error: --live: is of a report, in which the cases run: give --report FILE, or remove it" in text
 
 
+@pytest.mark.slow
 def test_an_event_that_the_reference_lacks_is_named_as_the_reason(command: Command, tmp_path: Path) -> None:
     (tmp_path / "fall.toml").write_text(
         '[experiment]\nstop = "0.6 s"\nstep = "10 ms"\n[slaves]\nball = "BouncingBall"\n[reference]\n'
@@ -1143,6 +1146,7 @@ finally:
     assert done.stderr.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_character_that_the_encoding_of_the_output_lacks_is_shown_as_its_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1276,6 +1280,7 @@ def test_an_interrupt_ends_a_cold_build_and_its_compilers_at_once(
     assert len(written) <= (0 if what == "PointSurface" else 2)
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     process = shell(tmp_path, "schema", "point_surface")
     assert process.stdout is not None and process.stderr is not None
@@ -1297,6 +1302,7 @@ def test_errors_are_json_where_results_are(command: Command, arguments: list[str
     assert all(entry["what"] for entry in answer["errors"])
 
 
+@pytest.mark.slow
 def test_errors_of_cases_are_json_behind_their_results(command: Command, tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text('[slaves]\nball = "BouncingBall"\n', encoding="utf-8")
     said = command("validate", "bad.toml", "--json")

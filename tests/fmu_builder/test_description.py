@@ -523,6 +523,7 @@ def source_files_exist_and_are_told_twice_alike(model: Model, root: etree._Eleme
     assert missing == {"fmi2Functions.h"} | of_an_element_alone  # the importer brings the headers of the standard
 
 
+@pytest.mark.slow
 def test_built_fmu_satisfies_the_validator(tmp_path: Path) -> None:
     path = tmp_path / "ThreePoints.toml"
     path.write_text(THREE_POINTS, encoding="utf-8")

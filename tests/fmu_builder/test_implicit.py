@@ -28,6 +28,7 @@ CONSERVATIVE = ("elastic", "cradle", "rod", "chain", "pendulum")
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.slow
 def test_velocities_after_an_impact_and_energies_are_right_after_one_step_of_each_slave(name: str) -> None:
     system = replace(SYSTEMS[name], phases=SYSTEMS[name].phases[::7])
     result = run(system.scenario(N, "implicit"))
@@ -69,6 +70,7 @@ def test_adaptive_steps_are_right_within_one_percent_at_a_thousandth(name: str) 
         ("jacobi", "hold", 1),
     ],
 )
+@pytest.mark.slow
 def test_the_order_of_convergence(algorithm: str, mode: str, order: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the timing of three balls that touch, without substeps; held forces err in the first order."""
     monkeypatch.setitem(compiled._CONSTANTS, "most_substeps", 1.0)

@@ -232,6 +232,7 @@ def test_a_call_that_fails_in_c_ends_the_run_and_names_the_slave_and_the_call(
     assert len(calls) == 20
 
 
+@pytest.mark.slow
 def test_without_a_compiler_python_solves_and_a_note_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_compiler(source: Path) -> Path:
         raise ToolError("there is no C compiler: install one")

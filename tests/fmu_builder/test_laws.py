@@ -141,6 +141,7 @@ FUNCTIONS = {name: getattr(mpmath, name) for name in ("sin", "cos", "atan", "tan
 
 @given(text=EXPRESSIONS, x=st.floats(-3.0, 3.0))
 @settings(max_examples=200)
+@pytest.mark.slow
 def test_random_expressions_have_the_value_of_another_evaluator(text: str, x: float) -> None:
     with mpmath.workdps(40):
         names = {**FUNCTIONS, "abs": abs, "PI": mpmath.mpf(math.pi), "x": mpmath.mpf(x)}
@@ -394,6 +395,7 @@ def test_a_law_is_counted_once_however_often_it_is_evaluated(monkeypatch: pytest
     assert len(counted) == first
 
 
+@pytest.mark.slow
 def test_a_law_that_grows_beyond_bounds_is_refused_without_being_written_out() -> None:
     """Each level calls the one before with two other arguments, so that nothing is equal."""
     laws = chain(25, "{before}(#h + 1[mm]) + {before}(2*#h)")
@@ -410,6 +412,7 @@ def test_a_law_that_becomes_too_deep_is_refused() -> None:
         inlined(laws.functions["f249"], laws, "law")
 
 
+@pytest.mark.slow
 def test_many_scalars_are_read_in_a_time_that_grows_with_their_number() -> None:
     """Four times the scalars take less than eight times as long; to the square it would be sixteen times."""
 

@@ -334,6 +334,7 @@ def test_blocks_are_filled_before_and_drained_after_their_uses(
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("loop", ["compiled", "python"])
+@pytest.mark.slow
 def test_ctrl_c_ends_a_run_within_a_tenth_of_a_second_and_leaves_the_trace_up_to_there(
     tmp_path: Path, loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

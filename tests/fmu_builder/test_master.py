@@ -285,6 +285,7 @@ def test_progress_rises_from_0_to_1(tmp_path: Path) -> None:
 # ---- notes -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_contact_inside_of_a_slave_that_a_moving_surface_makes_faster_gets_no_note(tmp_path: Path) -> None:
     result = run_text(
         tmp_path,
@@ -453,6 +454,7 @@ def test_a_driven_position_drives_its_velocity_with_the_exact_slope(tmp_path: Pa
     np.testing.assert_allclose(trace["floor.depth_rate"][1:], -np.array(slope), rtol=1e-12, atol=0)
 
 
+@pytest.mark.slow
 def test_a_jump_of_a_drive_falls_on_its_step_whatever_the_rounding(tmp_path: Path) -> None:
     assert 3 * 0.1 > 0.3 and 3 * 0.3 < 0.9  # rounding goes either way
     for step in (0.1, 0.3):

@@ -66,6 +66,7 @@ def abort_or_note(folder: Path, name: str) -> str:
     return name
 
 
+@pytest.mark.slow
 def test_after_a_crash_only_the_jobs_that_ran_are_run_alone(tmp_path: Path) -> None:
     """The eight that had not begun share the two processes of one pool."""
     names = [str(i) for i in range(10)]
@@ -88,6 +89,7 @@ def end_at_once(*_: object) -> None:
     os._exit(1)
 
 
+@pytest.mark.slow
 def test_a_failure_ends_the_jobs_that_run_and_lets_them_clean_up(tmp_path: Path) -> None:
     jobs = {name: (tmp_path, name) for name in ("long", "failing")}
     begin = time.monotonic()
@@ -107,6 +109,7 @@ def swallow_one(folder: Path, name: str) -> str:
     return name
 
 
+@pytest.mark.slow
 def test_a_job_whose_interrupt_was_swallowed_ends_where_it_asks(tmp_path: Path) -> None:
     jobs = {name: (tmp_path, name) for name in ("long", "failing")}
     with pytest.raises(ZeroDivisionError, match="failing"):

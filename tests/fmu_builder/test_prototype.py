@@ -434,6 +434,7 @@ with Running(Path(sys.argv[2]), **{"solver.max_step": 1e-6}) as running:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.slow
 def test_an_interrupt_from_the_keyboard_ends_the_step(fmu: Path) -> None:
     """A step of a million substeps, which would take two minutes."""
     command = [sys.executable, "-c", INTERRUPTED, str(Path(__file__).parent), str(fmu)]

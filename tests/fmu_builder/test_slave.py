@@ -267,6 +267,7 @@ def test_only_what_this_machine_needs_is_extracted_and_close_removes_it(tmp_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a library that is loaded")
+@pytest.mark.slow
 def test_what_a_slave_that_is_never_closed_left_is_removed_when_python_ends(tmp_path: Path, temporary: Path) -> None:
     fmu = foreign_fmu(tmp_path, "Left")
     script = (

@@ -52,6 +52,7 @@ def compile_as_described(name: str, folder: Path, compiler: Compiler, *options: 
         *(pytest.param(name, marks=pytest.mark.slow) for name in first_of_each_element() if name not in EVERYDAY),
     ],
 )
+@pytest.mark.slow
 def test_every_file_compiles_with_what_the_build_description_names(name: str, tmp_path: Path) -> None:
     compiler = find_compiler()
     assert compiler is not None

@@ -689,6 +689,7 @@ def test_documents_with_random_faults_are_read_or_refused(tmp_path: Path, seed: 
         system_of(load_scenario(path))
 
 
+@pytest.mark.slow
 def test_systems_inside_themselves_are_refused(tmp_path: Path) -> None:
     again = '<ssd:Component name="in" type="application/x-ssp-definition" source="#one"/>'
     itself = f'<ssd:System name="one" id="one">{system(again + again.replace("in", "too", 1))}</ssd:System>'

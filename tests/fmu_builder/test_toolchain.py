@@ -423,6 +423,7 @@ def test_kept_objects_are_compiled_once_and_survive_damage(new_cache: Path, tmp_
     ],
     ids=["element", "assembly"],
 )
+@pytest.mark.slow
 def test_recipes_that_differ_in_name_and_start_values_share_all_objects(
     recipe: str, other: str, compiled: set[str], new_cache: Path, tmp_path: Path
 ) -> None:
@@ -475,6 +476,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return found
 
 
+@pytest.mark.slow
 def test_without_optimization_no_file_of_an_fmu_is_optimized(
     new_cache: Path, zig: Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:

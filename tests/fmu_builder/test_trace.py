@@ -57,6 +57,7 @@ def test_a_printed_trace_begins_with_what_moves_and_not_with_how_it_is_computed(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(names=NAMES, data=st.data())
+@pytest.mark.slow
 def test_every_number_and_name_survives_the_file_bit_for_bit(
     tmp_path: Path, names: tuple[str, ...], data: st.DataObject
 ) -> None:

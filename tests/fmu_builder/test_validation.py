@@ -165,6 +165,7 @@ def test_scenario_without_reference_is_no_case(tmp_path: Path) -> None:
     assert result.failure == f"{path}: has no [reference], so there is nothing to compare with"
 
 
+@pytest.mark.slow
 def test_a_column_of_the_reference_that_is_not_compared_is_named(tmp_path: Path) -> None:
     whole = run_case("projectile", copy("point_mass/projectile", tmp_path))
     assert whole.passed and whole.notes == ()

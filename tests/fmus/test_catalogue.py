@@ -231,6 +231,7 @@ def mechanical(running: Running) -> float:
 
 
 @pytest.mark.parametrize("steps", [1, 10000], ids=["one step", "10000 steps"])
+@pytest.mark.slow
 def test_a_thousand_elastic_bounces_keep_the_energy(ball: Fmu, steps: int) -> None:
     """To 1e-8 at the tolerance 1e-11: 8e-12 a bounce, which has some 150 substeps.  (The default 1e-9 keeps 1e-6.)"""
     v_0 = math.sqrt(2 * G)
@@ -337,6 +338,7 @@ C_r = 0.5
 
 
 @pytest.mark.parametrize("heights", [(0.1, 0.1), (0.1, 0.1 + 1e-9), (0.1, 0.037)], ids=str)
+@pytest.mark.slow
 def test_two_balls_on_one_floor_do_not_disturb_each_other(tmp_path: Path, heights: tuple[float, float]) -> None:
     """Not even where both touch at the same instant, or 1e-9 s apart; to rest.  Reference: scipy, for each alone."""
     (tmp_path / "TwoPoints.toml").write_text(TWO_POINTS, encoding="utf-8")

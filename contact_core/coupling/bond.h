@@ -285,10 +285,10 @@ CC_API int cc_bond_find_length(CcBond *c, const CcBondOptions *o, CcOtherLength 
     int best;
     double share = other->found == 0.0 && c->learned >= CC_BOND_EARLY ? CC_BOND_LENGTH : CC_BOND_LENGTH_SURE;
     const double *fit = other->fit;
-    cc_bond_fits_best(c, 1.0, &best);
     int differ = cc_bond_lengths_differ(c, other, CC_BOND_VARIES);
     if (c->learned < CC_BOND_FIRST || !cc_bond_may_see_the_end(c, o) || !differ)
         return 0;
+    cc_bond_fits_best(c, 1.0, &best);
     double mine = cc_bond_residual(c, best), its = cc_remainder(fit[0], cc_max(fit[1], 0.0), fit[2]);
     if (other->found == 0.0 && mine < CC_BOND_LENGTH * its)
         other->found = 2.0;
@@ -500,13 +500,13 @@ CC_API void cc_bond_refute(CcBond *c, const CcBondOptions *o)
     c->refuted = cc_bond_explains(fit, share) && c->learned >= CC_BOND_FIRST && matters > CC_BOND_REFUTES;
 }
 
-/* Learn lag and W from the interval that ended with the acceleration y; other: 0, or where its length is not known,
- * with the acceleration `its` that it had otherwise. */
-CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], const double v[3],
+/* Learn lag and W from the interval that ended with the acceleration y; n: directions, 1 or 3; other: 0, or where its
+ * length is not known, with the acceleration `its` that it had otherwise. */
+CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, int n, const double y[3], const double v[3],
                           CcOtherLength *other, double its)
 {
     double ddy[3], size = 0.0, product[CC_LAGS][3], changed = 0.0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < n; i++) {
         double dy = y[i] - c->y[i];
         ddy[i] = dy - c->dy[i];
         c->dy[i] = dy;
@@ -514,24 +514,25 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3], 
     }
     for (int L = 0; L < CC_LAGS; L++) {
         product[L][0] = product[L][1] = 0.0, product[L][2] = size;
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < n; i++) {
             double ddf = c->f[L][i] - 2.0 * c->f[L + 1][i] + c->f[L + 2][i];
             product[L][0] += ddf * ddf;
             product[L][1] += ddf * ddy[i];
         }
         changed = product[L][0] > changed ? product[L][0] : changed;
     }
-    cc_bond_see_direction(c);
+    if (n > 1)
+        cc_bond_see_direction(c);
     int excited = cc_sqrt(changed) > CC_BOND_EXCITED * c->f_largest;
     int answer = cc_sqrt(size) * c->H > CC_BOND_NOISE * c->v_largest;
     int probing = cc_bond_is_probing(c, o), by_errors = cc_bond_model(c, o, y), before = cc_lag(c->lag);
     int learns = c->answered >= 2.0 && excited && answer;
-    cc_probe_see(&c->probe, y, c->f);
+    cc_probe_see(&c->probe, n, y, c->f);
     for (int L = 0; L < CC_LAGS && learns; L++)
         for (int i = 0; i < 3; i++)
             c->fits[L][i] = cc_faded(CC_BOND_FORGETS, c->fits[L][i]) + product[L][i];
     c->learned += learns;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < n; i++)
         c->y[i] = y[i];
     if (other)
         cc_bond_see_other(c, other, its, learns);

@@ -90,11 +90,14 @@ CC_API void cc_axis_put(CcAxis *c, const CcBondOptions *o, double place, double 
 CC_API double cc_axis_acceleration(const CcAxis *c, const double *place, double v, double H_1)
 {
     const CcBond *b = &c->bond;
-    double change = v - c->v, own = b->known != 0.0 ? cc_bond_own(b) : 0.0;
+    double change = v - c->v;
     int seen = b->answered > 0.0 || c->stirred != 0.0;
     int may_be = !place && seen && cc_lag(b->lag) == 0 && H_1 > CC_AXIS_SUDDEN * b->H;
+    if (!may_be)
+        return change / b->H;
+    double own = b->known != 0.0 ? cc_bond_own(b) : 0.0;
     int sudden = cc_abs(change) > CC_AXIS_SUDDEN * b->H * (cc_abs(b->y[0]) + own);
-    return change / (may_be && sudden ? H_1 : b->H);
+    return change / (sudden ? H_1 : b->H);
 }
 
 /* 1 where intervals are as long as the step to come: the bodies are stepped first. */
@@ -173,7 +176,7 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
     }
     cc_bond_meets_speed(b, cc_abs(v), cc_abs(c->v));
     double found = c->other.found;
-    cc_bond_learn(b, o, y, (double[3]){v}, other, its);
+    cc_bond_learn(b, o, 1, y, (double[3]){v}, other, its);
     if (c->other.found != found && (c->other.found == 1.0 || found == 1.0))
         cc_axis_lengthen(c, o);
 }

@@ -287,7 +287,7 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
     }
     cc_bond_meets_speed(c, cc_norm(v), cc_norm(p->v));
     CcBondOptions bond = cc_point_bond(o, here.k[0] > here.k[1] ? here.k[0] : here.k[1]);
-    cc_bond_learn(c, &bond, y, v, 0, 0.0);
+    cc_bond_learn(c, &bond, 3, y, v, 0, 0.0);
     p->U = here.U;
     for (int i = 0; i < 3; i++) {
         p->P[i] = P[i];

@@ -72,14 +72,15 @@ CC_API double cc_probe_bend(const CcOrderProbe *p, double y, int i)
     return y - 3.0 * p->y[0][i] + 3.0 * p->y[1][i] - p->y[2][i];
 }
 
-/* What the acceleration y of the interval that ended shows; f: the forces given, with the signal, the newest first. */
-CC_API void cc_probe_see(CcOrderProbe *p, const double y[3], double f[CC_PROBE_KEPT][3])
+/* What the acceleration y of the interval that ended shows; n: directions, 1 or 3; f: the forces
+ * given, with the signal, the newest first. */
+CC_API void cc_probe_see(CcOrderProbe *p, int n, const double y[3], double f[CC_PROBE_KEPT][3])
 {
     static const double third[CC_PROBE_ORDER + 1] = {1.0, -3.0, 3.0, -1.0};
     int full = 1;
     for (int k = 0; k < CC_PROBE_KEPT - 1; k++)
         full &= p->s[k] != 0.0;
-    for (int i = 0; i < 3 && full; i++) {
+    for (int i = 0; i < n && full; i++) {
         double bend = cc_probe_bend(p, y[i], i);
         p->changed += bend * bend;
         for (int L = 0; L < CC_LAGS; L++) {

@@ -23,7 +23,7 @@ EXPORT int asked(double size, double f[][3], double y[][3])
         for (int k = 0; k < 3; k++)
             now[k] = f[i][k] * factor;
         cc_put_first(given[0], CC_PROBE_KEPT, 3, now);
-        cc_probe_see(&p, y[i], given);
+        cc_probe_see(&p, 3, y[i], given);
     }
     return cc_probe_lag(&p);
 }

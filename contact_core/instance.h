@@ -100,8 +100,13 @@ typedef struct {
 #endif
 } CcState;
 
-/* Bytes that every step copies. */
+/* Bytes that every step copies: up to CC_STATE_SHORT, but for the row of memory that only the element reads, some of
+ * which is most of the state.  What a call returns to is in error and makes no step, so nothing reads that memory. */
 #define CC_STATE_SHORT offsetof(CcState, input_rates)
+#define CC_BEFORE_PRIVATE (offsetof(CcState, element) + CC_PRIVATE_FROM * sizeof(double))
+#define CC_STATE_FRONT (CC_PRIVATE_COUNT ? CC_BEFORE_PRIVATE : CC_STATE_SHORT)
+#define CC_STATE_BACK (CC_STATE_FRONT + CC_PRIVATE_COUNT * sizeof(double))
+#define CC_STATE_COPIED (CC_STATE_SHORT - CC_PRIVATE_COUNT * sizeof(double))
 
 /* A step of many instances in turn waits for memory: each line of the cache that it touches is fetched.  So what every
  * step touches stands together, in front: scratch memory of a substep, what is counted, and `now`, whose members stand
@@ -146,9 +151,17 @@ struct CcHost {
 typedef struct CcHost Instance;
 typedef struct CcFollowed CcFollowed;
 
+static inline void cc_copy_short(unsigned char *front, unsigned char *back, const CcState *from)
+{
+    __builtin_memcpy(front, from, CC_STATE_FRONT);
+    if (CC_PRIVATE_COUNT)
+        __builtin_memcpy(back, (const unsigned char *)from + CC_STATE_BACK, CC_STATE_SHORT - CC_STATE_BACK);
+}
+
 static inline void cc_save(Instance *instance)
 {
-    __builtin_memcpy(&instance->before, &instance->now, CC_STATE_SHORT);
+    unsigned char *to = (unsigned char *)&instance->before;
+    cc_copy_short(to, to + CC_STATE_BACK, &instance->now);
     instance->records_saved = 0;
 }
 
@@ -156,7 +169,7 @@ static inline void cc_save(Instance *instance)
  * `before` of one instance among many is not.  Functions with more than 4096 bytes of it need help on Windows. */
 #define CC_MOST_ON_STACK 2048
 typedef struct {
-    _Alignas(16) unsigned char bytes[CC_STATE_SHORT <= CC_MOST_ON_STACK ? CC_STATE_SHORT : 1];
+    _Alignas(16) unsigned char bytes[CC_STATE_COPIED <= CC_MOST_ON_STACK ? CC_STATE_COPIED : 1];
 } CcBeforeStep;
 
 static inline void cc_save_step(Instance *instance, CcBeforeStep *kept)
@@ -165,14 +178,15 @@ static inline void cc_save_step(Instance *instance, CcBeforeStep *kept)
         cc_save(instance);
         return;
     }
-    __builtin_memcpy(kept->bytes, &instance->now, sizeof kept->bytes);
+    cc_copy_short(kept->bytes, kept->bytes + CC_STATE_FRONT, &instance->now);
     instance->records_saved = 0;
 }
 
 /* To what was saved, as an instance in error. */
 CC_RARE void cc_return(Instance *instance)
 {
-    __builtin_memcpy(&instance->now, &instance->before, CC_STATE_SHORT);
+    unsigned char *to = (unsigned char *)&instance->now;
+    cc_copy_short(to, to + CC_STATE_BACK, &instance->before);
 #if CC_RECORDS
     if (instance->records_saved)
         instance->now.records = instance->before.records;
@@ -182,8 +196,11 @@ CC_RARE void cc_return(Instance *instance)
 
 CC_RARE void cc_return_from_step(Instance *instance, const CcBeforeStep *kept)
 {
-    if (sizeof kept->bytes > 1)
-        __builtin_memcpy(&instance->before, kept->bytes, sizeof kept->bytes);
+    if (sizeof kept->bytes > 1) {
+        unsigned char *to = (unsigned char *)&instance->before;
+        __builtin_memcpy(to, kept->bytes, CC_STATE_FRONT);
+        __builtin_memcpy(to + CC_STATE_BACK, kept->bytes + CC_STATE_FRONT, CC_STATE_SHORT - CC_STATE_BACK);
+    }
     cc_return(instance);
 }
 
@@ -414,86 +431,6 @@ static inline int cc_check_quaternions(Instance *instance)
                     cc_name((size_t)cc_quaternions[i][0]), q[0], q[1], q[2], q[3]);
     }
     return instance->failures;
-}
-
-/* Two doubles at any address, for sums whose order does not matter. */
-typedef double CcTwo __attribute__((vector_size(16), aligned(8), may_alias));
-
-/* 1 if a sum of all n numbers is finite: then each of them is. */
-static inline int cc_sum_is_finite(const double *x, int n)
-{
-    CcTwo sums[8] = {{0.0}};
-    double last = n % 2 ? x[n - 1] : 0.0;
-    int i = 0;
-    for (; i + 16 <= n; i += 16)
-        CC_UNROLL for (int k = 0; k < 8; k++)
-            sums[k] += *(const CcTwo *)(x + i + 2 * k);
-    for (; i + 2 <= n; i += 2)
-        sums[0] += *(const CcTwo *)(x + i);
-    CC_UNROLL for (int k = 1; k < 8; k++)
-        sums[0] += sums[k];
-    return cc_is_finite(last + sums[0][0] + sums[0][1]);
-}
-
-/* Compute what is on demand, beside the block: reading it moves no bit of anything else. */
-CC_RARE void cc_catch_up(Instance *instance)
-{
-    double *block = cc_block(instance), *aside = instance->dual;
-    __builtin_memcpy(aside, block, sizeof(Element));
-    CC_ENTRY(evaluate)((Element *)aside, 1);
-    for (size_t i = 0; i < CC_VARIABLES; i++)
-        if (cc_variable(i)->on_demand)
-            block[i] = aside[i];
-    instance->now.behind = 0.0;
-}
-
-/* What is on demand are energies, powers and balances, sums of products of up to six values of the point.  While those
- * that are set, and the states, are below this, they are finite; beyond, they are computed with the step. */
-#define CC_FAR_VALUE 1e50
-#define CC_FAR_TO_INFINITE (CC_HUGE / CC_FAR_VALUE) /* a factor: the products of greater values are infinite */
-
-static inline int cc_is_far(double value) { return !(value < CC_FAR_VALUE && value > -CC_FAR_VALUE); }
-
-static inline int cc_may_overflow(Instance *instance)
-{
-    const double *block = cc_block(instance);
-    for (int i = 0; i < CC_INPUTS && instance->now.extrapolate != 0.0; i++)
-        if (cc_is_far(block[cc_inputs[i]]))
-            instance->now.far = 1.0;
-    double sum = block[0] * CC_FAR_TO_INFINITE;
-    CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
-        sum += block[cc_states[i]] * CC_FAR_TO_INFINITE;
-    return instance->now.far != 0.0 || !cc_is_finite(sum);
-}
-
-/* Index of the first variable that is not finite, else -1; those on demand count only where they are current, or could
- * overflow: an importer can read all of them after an accepted point. */
-static inline int cc_first_not_finite(Instance *instance)
-{
-    const double *block = cc_block(instance);
-    if (CC_HAS_RATES && instance->now.behind != 0.0 && cc_may_overflow(instance))
-        cc_catch_up(instance);
-    if (cc_sum_is_finite(block, CC_VARIABLES))
-        return -1;
-    for (int i = 0; i < CC_VARIABLES; i++)
-        if (!cc_is_finite(block[i]) && !(instance->now.behind != 0.0 && cc_variable((size_t)i)->on_demand))
-            return i;
-    return -1;
-}
-
-/* Bring outputs up to date with what was set, those on demand if asked for.  In initialization mode the initial state
- * follows the parameters. */
-static void cc_refresh(Instance *instance, int on_demand)
-{
-    if (instance->now.dirty != 0.0) {
-        if (instance->now.mode == CC_INITIALIZATION)
-            CC_ENTRY(start)(&instance->now.element);
-        CC_ENTRY(evaluate)(&instance->now.element, on_demand);
-        instance->now.behind = !on_demand;
-        instance->now.dirty = 0.0;
-    } else if (CC_HAS_RATES && on_demand && instance->now.behind != 0.0) {
-        cc_catch_up(instance);
-    }
 }
 
 #endif

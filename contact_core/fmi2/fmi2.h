@@ -12,6 +12,7 @@
 #define CC_FMI2_H
 
 #include "../all_statuses.h"
+#include "../finite.h"
 #include "../sensitivity.h"
 #if CC_PYTHON
 #include "python_host.h"
@@ -294,7 +295,7 @@ CC_FUNCTION fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         cc_accept_point_of(instance, 0.0);
         cc_refresh(instance, 1);
         failures = instance->failures;
-        int bad = failures ? -1 : cc_first_not_finite(instance);
+        int bad = failures ? -1 : cc_first_not_finite(instance, 0);
         if (bad >= 0) {
             failures = 1;
             cc_log_origin(instance, fmi2Error, cc_block(instance)[bad]);

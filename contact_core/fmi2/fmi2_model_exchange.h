@@ -78,7 +78,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
                 block[cc_states[i]] = ((const double *)&instance->before.element)[cc_states[i]];
         instance->now.behind = 1.0;
         failures = instance->failures;
-        int bad = failures ? -1 : cc_first_not_finite(instance);
+        int bad = failures ? -1 : cc_first_not_finite(instance, 0);
         if (bad >= 0) {
             failures = 1;
             cc_log_origin(instance, fmi2Error, block[bad]);

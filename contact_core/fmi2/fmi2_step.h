@@ -136,7 +136,7 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
         instance->now.behind = 1.0;
         failures = instance->failures || !(instance->stopped || cc_integrate(instance, t_c, t_c + h))
                    || instance->failures;
-        int bad = failures ? -1 : cc_first_not_finite(instance);
+        int bad = failures ? -1 : cc_first_not_finite(instance, 1);
         if (bad >= 0) {
             failures = 1;
             cc_log_origin(instance, fmi2Error, cc_block(instance)[bad]);

@@ -36,6 +36,7 @@
 #ifndef CC_SOLVER_H
 #define CC_SOLVER_H
 
+#include "../finite.h"
 #include "bogacki_shampine.h"
 #include "dormand_prince.h"
 #include "variation.h"
@@ -245,7 +246,7 @@ static inline void cc_add_counters(Instance *instance, const CcStep *step)
 CC_RARE void cc_log_not_finite(Instance *instance, const CcStep *step, double tau)
 {
     const double *block = cc_block(instance);
-    int bad = cc_first_not_finite(instance);
+    int bad = cc_first_not_finite(instance, 0);
     double time = block[0], value = bad < 0 ? 0.0 : block[bad];
     for (int i = CC_STATES - 1; i >= 0; i--)
         if (!cc_is_finite(instance->slopes[0][i])) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 from fmu_builder.export.c_text import c_literal, c_number, c_table, int_table, struct_members
@@ -245,7 +246,18 @@ def counts(model: Model) -> list[str]:
         f"#define CC_CORE {sum(is_core(model))}",
         f"#define CC_INPUTS {len(_real_inputs(model))}",
         f"#define CC_QUATERNIONS {len(model.quaternions)}",
+        *_private_range(model),
         *_record_counts(model),
+    ]
+
+
+def _private_range(model: Model) -> list[str]:
+    """The longest row of memory that only the element reads: the index of its first variable, and their number."""
+    rows = [list(row) for is_struct, row in groupby(model.variables, lambda v: v.is_struct) if is_struct]
+    longest = max(rows, key=len, default=[])
+    return [
+        f"#define CC_PRIVATE_FROM {longest[0].index if longest else 0}",
+        f"#define CC_PRIVATE_COUNT {len(longest)}",
     ]
 
 

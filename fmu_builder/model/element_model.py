@@ -303,6 +303,7 @@ def _scalars(
         "reinit": _is_reinit(entry, recipe),
         "constant_where_used": entry.constant_where_used,
         "recorded": d.is_recorded,
+        "is_struct": entry.struct is not None,
         **links,
     }
     for i, (group, derivative_group) in enumerate(zip(groups, derivatives, strict=True)):

@@ -62,6 +62,7 @@ class Variable:
     reinit: bool = False  # of a state: the element may change it at an event
     constant_where_used: bool = False  # of a state: it does not change where a right-hand side depends on it
     recorded: bool = False  # of memory: of the contact of its place that ended last
+    is_struct: bool = False  # of memory: a part of a C struct, which only the element reads
     held: HeldForce | None = None  # of a stiffness or damping: what it is to the force at the ports
     clock: Clock | None = None  # of a Boolean that is a clock in FMI 3.0
     clocks: tuple[int, ...] = ()  # at whose ticks alone the value changes

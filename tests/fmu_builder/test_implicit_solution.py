@@ -64,6 +64,67 @@ def test_the_work_of_the_force_is_the_change_of_the_stored_energy() -> None:
         assert found.force[0] * (x1 - 0.2) == pytest.approx(1.25 * (0.2**4 - x1**4), rel=1e-12)
 
 
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.5])
+@pytest.mark.parametrize("share", [0.001, 0.02, 0.3, 0.5, 0.7, 0.97])
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_contact_that_begins_or_ends_within_the_step_stores_its_work(
+    power: float, share: float, leaves: bool
+) -> None:
+    """f = k d^n, d the depth, reached for a share of the step."""
+
+    def look(place: Vector, velocity: Vector) -> tuple[Vector, float]:
+        depth = max(float(place[0]), 0.0)
+        return np.array([-80.0 * depth**power]), 80.0 * depth ** (power + 1.0) / (power + 1.0)
+
+    ends, speed = (share - 1.0, share), 1.0
+    x = ends[::-1] if leaves else ends
+    found = step_force(look, x, (-speed, -speed) if leaves else (speed, speed), 1.0)
+    stored = look(np.array([x[1]]), np.zeros(1))[1] - look(np.array([x[0]]), np.zeros(1))[1]
+    assert found.force[0] * (x[1] - x[0]) == pytest.approx(-stored, rel=1e-12)
+
+
+def plane_force(look, x: tuple[list[float], list[float]], v: tuple[list[float], list[float]], H: float) -> Vector:
+    start, end = (seen(look, np.array(a), np.array(b)) for a, b in zip(x, v, strict=True))
+    return Gradient(np.ones(2)).force(look, start, end, H, 0.0).force
+
+
+def test_what_is_no_gradient_of_its_energy_is_not_led_by_it() -> None:
+    """f = -k n(x) x_1, whose direction n turns with x_0, and U = k x_1^2/2: what the turned force works is not stored.
+    The force goes to the one of the middle as H^2, as that of a trapezoid."""
+
+    def look(place: Vector, velocity: Vector) -> tuple[Vector, float]:
+        angle = 0.8 * float(place[0])
+        n = np.array([-np.sin(angle), np.cos(angle)])
+        return -300.0 * n * float(place[1]), 150.0 * float(place[1]) ** 2
+
+    errors = []
+    for H in (0.04, 0.02, 0.01):
+        v = [2.0, 0.3]
+        x = [[0.7 - H * 1.0, 0.05 - H * 0.15], [0.7 + H * 1.0, 0.05 + H * 0.15]]
+        middle, _ = look(np.array([0.7, 0.05]), np.zeros(2))
+        errors.append(float(np.linalg.norm(plane_force(look, (x[0], x[1]), (v, v), H) - middle)))
+    assert errors[0] < 0.02 * 15.0
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
+    assert errors[1] / errors[2] == pytest.approx(4.0, rel=0.1)
+
+
+def test_a_body_that_slides_round_a_circle_is_held_by_all_of_its_normal_force() -> None:
+    """At one depth neither end stores more than the other.  The way by the velocities is off the chord by the third
+    order of the angle, so the force works a little on it: no factor of the force makes up for that."""
+
+    def look(place: Vector, velocity: Vector) -> tuple[Vector, float]:
+        r = float(np.linalg.norm(place))
+        depth = max(r - 1.0, 0.0)
+        return -5e3 * depth * place / r, 2.5e3 * depth**2
+
+    for angle in (0.1, 0.03, 0.01):
+        n = [np.array([np.cos(a), np.sin(a)]) for a in (-angle / 2.0, angle / 2.0)]
+        t = [np.array([-one[1], one[0]]) for one in n]
+        v = [(one + 0.02 * angle**2 * n[0]).tolist() for one in t]
+        force = plane_force(look, ((1.02 * n[0]).tolist(), (1.02 * n[1]).tolist()), (v[0], v[1]), 1.02 * angle)
+        assert force == pytest.approx([-100.0, 0.0], abs=100.0 * angle**2)
+
+
 def test_at_one_place_the_force_is_the_elastic_one_there() -> None:
     found = step_force(lambda place, velocity: (-7.0 * place, 3.5 * float(place @ place)), (0.2, 0.2), (1.0, -1.0), 0.1)
     assert found.force[0] == pytest.approx(-1.4)

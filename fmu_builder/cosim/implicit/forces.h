@@ -118,6 +118,38 @@ static void trapezoid(const Element *e, Answer *found)
     found->debt = 0.0;
 }
 
+/* A, with work = mean . D x. */
+static int work_of(Element *e, const Constants *c, double step, double work, double *A)
+{
+    const End *start = &e->start, *end = &e->end;
+    uint64_t n = e->size;
+    *A = start->energy - end->energy;
+    if (size_of(*A - work) <= c->nothing * larger(size_of(start->energy), size_of(end->energy)))
+        return 0;
+    double *between = e->place, *elastic = e->looked, energy, simpson = 0.0;
+    for (uint64_t i = n; i < e->inputs.size; i++)
+        between[i - n] = (start->motion[i] + end->motion[i]) / 2.0;
+    TRY(look(e, between, e->zero, elastic, &energy));
+    double size0 = metric_dot(e, start->elastic, start->elastic), size1 = metric_dot(e, end->elastic, end->elastic);
+    double turned = 0.0, ways = 0.0, root0 = __builtin_sqrt(size0), root1 = __builtin_sqrt(size1);
+    for (uint64_t i = 0; i < n; i++) {
+        double E0 = start->elastic[i], E1 = end->elastic[i];
+        double way = step * (start->motion[i] + end->motion[i]) / 2.0, turn = E0 / root0 - E1 / root1;
+        simpson += (E0 + 4.0 * elastic[i] + E1) * way;
+        turned += turn * e->metric[i] * turn;
+        ways += way * e->metric[i] * way;
+    }
+    simpson = simpson / 6.0;
+    double band = size_of(simpson - work);
+    *A = smaller(larger(*A, simpson - band), simpson + band);
+    if (size0 == 0.0 || size1 == 0.0)
+        return 0;
+    double across = turned * metric_dot(e, e->mean, e->mean) * ways;
+    if (across != 0.0)
+        *A = work + (*A - work) * (work * work / (work * work + across));
+    return 0;
+}
+
 /* Of the ends e->start and e->end. */
 static int gradient(Element *e, const Constants *c, double step, Answer *found)
 {
@@ -131,13 +163,15 @@ static int gradient(Element *e, const Constants *c, double step, Answer *found)
         trapezoid(e, found);
         return 0;
     }
-    double stored = end->energy - start->energy, work = 0.0, w0 = 0.0, w1 = 0.0, moved = 0.0;
+    double stored, work = 0.0, w0 = 0.0, w1 = 0.0, moved = 0.0;
     for (uint64_t i = 0; i < n; i++) {
         work += mean[i] * (step * (V0[i] + V1[i]) / 2.0);
         w0 += mean[i] * V0[i];
         w1 += mean[i] * V1[i];
         moved += size_of(mean[i]) * (size_of(V0[i]) + size_of(V1[i]));
     }
+    TRY(work_of(e, c, step, work, &stored));
+    stored = -stored;
     double turning = 1.0;
     if (w0 != 0.0 || w1 != 0.0)
         turning = 1.0 - size_of(w0 + w1) / (size_of(w0) + size_of(w1));

@@ -3,7 +3,18 @@
 An element has at the ends of a step the motion (x, V), the force F on the bodies, and the stored energy U;
 E = F(x, 0) is the elastic part of F, and X' = V.  Over a step, with D x = H (V0 + V1)/2,
 
-    e = (E0 + E1)/2        s = -(U1 - U0)/(e . D x)        discrete gradient: the work of s e is U0 - U1
+    e = (E0 + E1)/2        s = A/(e . D x)        A = -(U1 - U0): discrete gradient, the work of s e is U0 - U1
+
+Not every E is the gradient of U: that of a guide between the knots of a polyline is not, nor that of a guide of unlike
+stiffnesses that turns.  There -(U1 - U0) is not the work of E, however small the step.  So A lies within
+
+    S -+ |S - e . D x|        S = (E0 + 4 E(x in the middle) + E1)/6 . D x        Simpson's rule
+
+which holds U0 - U1 of every contact that begins or ends within the step, and is of the order H^3 wide otherwise.
+Where E turns by the angle a within the step, and the motion is across it, as of a body that slides over a curved
+surface, e . D x is the small error of a trapezoid, and no force along e makes up for it:
+
+    A = e . D x + (A - e . D x) g    g = (e . D x)^2/((e . D x)^2 + a^2 |e|^2 |D x|^2)    a = |E0/|E0| - E1/|E1||
 
 Losses that are proportional to the elastic force, as in contacts with restitution and friction: F = (1 + d) E + T with
 d along E and T across it, taken at the end with the larger E, with velocities V_j between V0 and V1, at Gauss points
@@ -91,9 +102,9 @@ class Gradient:
         size = self._dot(e, e)
         if size == 0.0:
             return trapezoid(start, end)
-        stored = end.energy - start.energy
         way = step * (start.velocity + end.velocity) / 2.0
         work = dot(e, way)
+        stored = -self._work(look, start, end, way, work)
         w0, w1 = dot(e, start.velocity), dot(e, end.velocity)
         turning = 1.0 - abs(w0 + w1) / (abs(w0) + abs(w1)) if w0 or w1 else 1.0
         s, largest = 1.0, max(abs(start.energy), abs(end.energy))
@@ -112,6 +123,23 @@ class Gradient:
 
     def _dot(self, a: Vector, b: Vector) -> float:
         return dot(a * self.metric, b)
+
+    def _work(self, look: Look, start: End, end: End, way: Vector, work: float) -> float:
+        """A, with work = e . D x."""
+        E0, E1 = start.elastic, end.elastic
+        A = start.energy - end.energy
+        if abs(A - work) <= NOTHING * max(abs(start.energy), abs(end.energy)):
+            return A
+        between, _ = look((start.place + end.place) / 2.0, np.zeros_like(start.velocity))
+        simpson = dot(E0 + 4.0 * between + E1, way) / 6.0
+        band = abs(simpson - work)
+        A = min(max(A, simpson - band), simpson + band)
+        size0, size1 = self._dot(E0, E0), self._dot(E1, E1)
+        if size0 == 0.0 or size1 == 0.0:
+            return A
+        e, turn = (E0 + E1) / 2.0, E0 / math.sqrt(size0) - E1 / math.sqrt(size1)
+        across = self._dot(turn, turn) * self._dot(e, e) * self._dot(way, way)
+        return work + (A - work) * (work * work / (work * work + across)) if across else A
 
     def _elastic(self, force: Vector, debt: float, end: End) -> StepForce:
         return StepForce(force, debt if end.energy else 0.0)

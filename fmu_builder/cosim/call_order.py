@@ -179,7 +179,7 @@ class _Ways:
                 continue
             now = passages + self._schedule.is_late(source, taker)
             passed = _followed(self._slaves[source], output)
-            if passed is None or now > len(_ORDERS) or self._steps_differ(source, taker):
+            if passed is None or now > len(_ORDERS) or not self._steps_agree(taker, source):
                 return False
             if not passed:
                 found.setdefault(source, set()).add(now)
@@ -195,7 +195,7 @@ class _Ways:
             if target == giver:
                 continue
             now = passages + self._schedule.is_late(giver, target)
-            if now > len(_ORDERS) or self._steps_differ(giver, target):
+            if now > len(_ORDERS) or not self._steps_agree(giver, target):
                 return False
             if target in bodies:
                 found.setdefault(target, set()).add(now)
@@ -207,8 +207,12 @@ class _Ways:
                 return False
         return True
 
-    def _steps_differ(self, one: str, other: str) -> bool:
-        return self._schedule.ticks[one] != self._schedule.ticks[other]
+    def _steps_agree(self, element: str, body: str) -> bool:
+        """Whether the body makes one step in each of the element, or several that end with it, with the same force."""
+        schedule = self._schedule
+        slow, quick = schedule.ticks[element], schedule.ticks[body]
+        ends = schedule.jacobi or schedule.place[body] < schedule.place[element]
+        return slow == quick or (slow % quick == 0 and ends)
 
 
 def literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | None:

@@ -2,7 +2,10 @@
 
 A slave whose step is k communication steps long is stepped in the last one of them, so that its outputs never lie ahead
 of the time of the run; between its steps they hold.  Jacobi sets its inputs where its step begins, Gauss-Seidel where
-it is stepped, with the newest values."""
+it is stepped, with the newest values.
+
+A force element has the step of the slowest of its bodies unless it is given one: both ends of a force then feel the
+same over the same time.  Of several forces in a step a slow body would feel one alone."""
 
 from __future__ import annotations
 
@@ -89,18 +92,19 @@ class Schedule:
         """Force elements that Gauss-Seidel steps behind one of their bodies and before another one, with both."""
         place = self.place
         for name in () if self.jacobi else self.order:
-            ports = [port for port in slaves[name].ports.values() if port.side == "force"]
-            bodies = {
-                source
-                for port in ports
-                for motion in port.motion_names
-                for source, _ in wiring.sources.get((name, motion), ())
-                if source != name
-            }
+            bodies = _bodies_of(name, wiring, slaves)
             before = [body for body in bodies if place[body] < place[name]]
             behind = [body for body in bodies if place[body] > place[name]]
             if before and behind:
                 yield name, max(before, key=place.__getitem__), min(behind, key=place.__getitem__)
+
+    def before_quick_bodies(self, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> Iterator[tuple[str, str]]:
+        """Force elements that Gauss-Seidel steps before a body with shorter steps, which is then in the midst of
+        theirs, with that body."""
+        for name in () if self.jacobi else self.order:
+            for body in sorted(_bodies_of(name, wiring, slaves)):
+                if self.ticks[body] < self.ticks[name] and self.place[body] > self.place[name]:
+                    yield name, body
 
     def notes(
         self, wiring: Wiring, slaves: Mapping[str, SlaveDescription], step: float, solved: Collection[str]
@@ -117,11 +121,23 @@ class Schedule:
                 "and the other one at its beginning, and takes the way of a body in a step for relative motion; list "
                 "such slaves behind their bodies, or leave out [experiment] order"
             )
+        for name, body in self.before_quick_bodies(wiring, slaves):
+            yield (
+                f"{name} is stepped before its body {body}, whose steps are shorter, and sees it in the midst of its "
+                f"own step: list {name} behind {body}, or leave out [experiment] order"
+            )
         links = {(source, target[0]) for target, sources in wiring.sources.items() for source, _ in sources}
         for a, b in sorted(links):
-            if a < b and (b, a) in links and self.ticks[a] != self.ticks[b]:
-                both = " and ".join(quantity(self.ticks[name] * step) for name in (a, b))
-                longer = quantity(max(self.ticks[a], self.ticks[b]) * step)
+            if (b, a) not in links or self.ticks[a] == self.ticks[b]:
+                continue
+            both = " and ".join(quantity(self.ticks[name] * step) for name in (a, b))
+            longer = quantity(max(self.ticks[a], self.ticks[b]) * step)
+            if self.ticks[b] < self.ticks[a] and a in _bodies_of(b, wiring, slaves):
+                yield (
+                    f"{b} gives several forces in each step of its body {a}, over steps of {both} s, and {a} feels one "
+                    f"of them alone: that makes energy; leave out the step of {b}, or give it one of {longer} s"
+                )
+            elif a < b and b not in _bodies_of(a, wiring, slaves):
                 yield (
                     f"{a} and {b} act on each other over steps of {both} s: the longer one counts for the accuracy, so "
                     f"that steps of {longer} s for both are as good"
@@ -140,10 +156,12 @@ def schedule_of(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription
         order = _order(scenario, slaves, wiring)
     if problems:
         raise InputError(problems)
+    _take_steps_of_bodies(ticks, scenario, slaves, wiring)
     schedule = Schedule(order, ticks, scenario.experiment.algorithm == "jacobi")
     if scenario.experiment.order is None:
-        between = {name for name, _, _ in schedule.between_bodies(wiring, slaves)}
-        schedule = replace(schedule, order=sorted(order, key=between.__contains__))
+        behind = {name for name, *_ in schedule.between_bodies(wiring, slaves)}
+        behind |= {name for name, _ in schedule.before_quick_bodies(wiring, slaves)}
+        schedule = replace(schedule, order=sorted(order, key=behind.__contains__))
     return schedule
 
 
@@ -165,12 +183,42 @@ def _ticks(scenario: CheckedScenario, slave: str) -> int:
     if abs(own / step - ticks) > 1e-6:
         what = f"{own:g} s is not a whole multiple of step = {step:g} s; {ticks * step:g} s is the nearest one"
         raise InputError(Problem(where, what))
-    count = round((scenario.seconds("stop") - scenario.seconds("start")) / step)
+    count = _count(scenario)
     if count % ticks:
         stop = scenario.seconds("start") + (count // ticks + 1) * ticks * step
         what = f"the run of {count * step:g} s is not a whole number of steps of {own:g} s; {stop:g} s is the next stop"
         raise InputError(Problem(where, what))
     return ticks
+
+
+def _take_steps_of_bodies(
+    ticks: dict[str, int], scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring
+) -> None:
+    """Give force elements without a step of their own that of the slowest of their bodies, where the run has a whole
+    number of them; what is a body to one of them may be a force element itself."""
+    if set(ticks.values()) == {1}:
+        return
+    count = _count(scenario)
+    taken = True
+    while taken:
+        taken = False
+        for name in slaves:
+            common = math.lcm(*(ticks[body] for body in _bodies_of(name, wiring, slaves)))
+            if scenario.slaves[name].step is None and common > ticks[name] and count % common == 0:
+                ticks[name] = common
+                taken = True
+
+
+def _count(scenario: CheckedScenario) -> int:
+    """Communication steps of the run."""
+    return round((scenario.seconds("stop") - scenario.seconds("start")) / scenario.seconds("step"))
+
+
+def _bodies_of(name: str, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> set[str]:
+    """The slaves that give a force element the motions of its ports."""
+    ports = [port for port in slaves[name].ports.values() if port.side == "force"]
+    nodes = [(name, motion) for port in ports for motion in port.motion_names]
+    return {source for node in nodes for source, _ in wiring.sources.get(node, ()) if source != name}
 
 
 def _order(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> list[str]:

@@ -100,7 +100,8 @@ def test_outputs_of_a_slow_slave_hold_until_its_step_has_ended(
 def test_different_steps_are_the_same_in_both_loops_and_a_note_names_them(
     tmp_path: Path, algorithm: str, slow: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = drop(tmp_path, STEP, f'algorithm = "{algorithm}"', {slow: 2 * STEP})
+    own = {slow: 2 * STEP, **({"floor": STEP} if slow == "body" else {})}
+    path = drop(tmp_path, STEP, f'algorithm = "{algorithm}"', own)
     found: list[Result] = []
     for loop in LOOPS:
         monkeypatch.setenv(LOOP, loop)
@@ -109,8 +110,64 @@ def test_different_steps_are_the_same_in_both_loops_and_a_note_names_them(
     assert one.trace.values.tobytes() == other.trace.values.tobytes()
     assert one.contacts == other.contacts and len(one.contacts) > 0
     assert one.notes == other.notes
-    (note,) = [note for note in one.notes if "act on each other over steps of" in note]
-    assert note.startswith("body and floor ") and "steps of 0.0001220703125 s for both are as good" in note
+    (note,) = [note for note in one.notes if "over steps of" in note]
+    if slow == "body":
+        assert note == (
+            "floor gives several forces in each step of its body body, over steps of 0.0001220703125 and "
+            "6.103515625e-5 s, and body feels one of them alone: that makes energy; leave out the step of floor, or "
+            "give it one of 0.0001220703125 s"
+        )
+    else:
+        assert note.startswith("body and floor ") and "steps of 0.0001220703125 s for both are as good" in note
+
+
+@pytest.mark.parametrize("order", ["body floor", "floor body"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_a_force_has_the_step_of_a_slow_body(tmp_path: Path, algorithm: str, order: str) -> None:
+    experiment = f'algorithm = "{algorithm}"'
+    own = run(drop(tmp_path, STEP, experiment, {"body": 4 * STEP}, order))
+    plain = run(drop(tmp_path, 4 * STEP, experiment, order=order))
+    assert plain.trace["floor.contact_count"][-1] > 0
+    assert own.trace.values.tobytes() == plain.trace.values.tobytes()
+    assert own.notes == plain.notes
+    assert own.trace.provenance["steps"] == {"body": 4 * STEP, "floor": 4 * STEP}
+
+
+@pytest.mark.parametrize("order", ["a b s", "s a b", "a s b"])
+@pytest.mark.parametrize("recipe", ["TranslationalSpringByPositions", "TranslationalSpring"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_a_spring_between_a_slow_and_a_quick_body_keeps_energy_and_momentum(
+    tmp_path: Path, algorithm: str, recipe: str, order: str
+) -> None:
+    """Two masses of 1 kg on 500 N/m, one of which moves at 1 m/s, 200 steps of the slow one in a period."""
+    slaves = {
+        "a": 'a = { recipe = "SliderMass", start = { v0 = 1, m = 1 }, step = "1 ms" }',
+        "b": 'b = { recipe = "SliderMass", start = { m = 1 } }',
+        "s": f's = {{ recipe = "{recipe}", start = {{ k = 500 }} }}',
+    }
+    text = f"""
+        connections = [["a.p", "s.r"], ["b.p", "s.c"]]
+        [experiment]
+        stop = "2 s"
+        step = "0.25 ms"
+        output_step = "1 ms"
+        algorithm = "{algorithm}"
+        [slaves]
+        """
+    result = run(written(tmp_path, text + "\n".join(slaves[name] for name in order.split())))
+    a, b, t = result["a.p.v"], result["b.p.v"], np.array(result.trace.time)
+    np.testing.assert_allclose(a + b, 1.0, rtol=0, atol=0.02)
+    omega = np.sqrt(1000.0)
+    np.testing.assert_allclose(a, 0.5 + 0.5 * np.cos(omega * t), rtol=0, atol=0.02)
+
+
+def test_a_slow_force_that_is_listed_before_quick_bodies_is_named(tmp_path: Path) -> None:
+    experiment = 'algorithm = "gauss_seidel"\norder = ["floor", "body"]'
+    result = run(drop(tmp_path, STEP, experiment, {"floor": 2 * STEP}, "floor body"))
+    assert any(
+        note.startswith("floor is stepped before its body body, whose steps are shorter, and sees it in the midst")
+        for note in result.notes
+    )
 
 
 def test_steps_that_do_not_divide_are_all_named_with_their_repair(tmp_path: Path) -> None:

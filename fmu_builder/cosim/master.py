@@ -384,7 +384,8 @@ class Master:
         held = [one for one in constants if one.slave not in solved]
         steps = {name: ticks * step for name, ticks in self.schedule.longest(self.wiring).items()}
         notes = [*long_steps(held, slaves, contacts, self.in_turn, steps)]
-        notes += self.schedule.notes(self.wiring, self.descriptions, step, solved)
+        driven = {signal.node for signal in self.signals if not signal.is_constant}
+        notes += self.schedule.notes(self.wiring, self.descriptions, step, solved, driven)
         notes += power.notes() if power is not None else ()
         for slave in slaves.values():
             if slave.status != DISCARD:

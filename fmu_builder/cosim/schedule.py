@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fmu_builder.cosim.slave import SlaveDescription
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean, listed
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.scenario import IMPLICIT, CheckedScenario
 from fmu_builder.model.wiring import Wiring
@@ -65,18 +65,19 @@ class Schedule:
     def leads(
         self, wiring: Wiring, slaves: Mapping[str, SlaveDescription], solved: Collection[str]
     ) -> dict[Node, float]:
-        """By driven input: how many ticks later than the beginning of its step the value is that it gets.
+        """By driven variable: how many ticks later than the beginning of its step the value is that it gets.
 
-        Motions that a drive gives a force element belong to the time of those that its bodies give it: of one at the
-        end of the step and one at its beginning it would take the way of a step for relative motion.  Where forces are
-        solved for, the motion of the bodies over the whole step counts, and the drive is held in the middle of it."""
+        What a drive gives a force element belongs to the time of the motions that its bodies give it: of one at the end
+        of the step and one at its beginning it would take the way of a step for relative motion, and its force would
+        be switched a step late.  Where forces are solved for, the motion of the bodies over the whole step counts, and
+        the drive is held in the middle of it."""
         ahead: dict[str, float] = {**self.ahead(wiring, slaves), **dict.fromkeys(solved, 0.5)}
         return {
-            (slave, motion): late
+            (slave, name): late
             for slave, late in ahead.items()
-            for port in slaves[slave].ports.values()
-            for motion in port.motion_names
-            if port.side == "force" and late > 0
+            if late > 0 and any(port.side == "force" for port in slaves[slave].ports.values())
+            for name, variable in slaves[slave].variables.items()
+            if variable.causality in ("input", "parameter")
         }
 
     def longest(self, wiring: Wiring) -> dict[str, int]:
@@ -107,11 +108,17 @@ class Schedule:
                     yield name, body
 
     def notes(
-        self, wiring: Wiring, slaves: Mapping[str, SlaveDescription], step: float, solved: Collection[str]
+        self,
+        wiring: Wiring,
+        slaves: Mapping[str, SlaveDescription],
+        step: float,
+        solved: Collection[str],
+        driven: Collection[Node],
     ) -> Iterator[str]:
-        """Force elements between their bodies, and pairs of slaves with different steps that act on each other.
+        """Force elements between their bodies, pairs of slaves with different steps that act on each other, and motions
+        that are held.
 
-        solved   slaves whose forces do not follow from the order of the calls"""
+        solved   slaves whose forces do not follow from the order of the calls     driven   by values that change"""
         if between := [one for one in self.between_bodies(wiring, slaves) if one[0] not in solved]:
             (name, before, behind), *others = between
             also = f", and {' and '.join(one for one, _, _ in others[:3])} likewise" if others else ""
@@ -125,6 +132,14 @@ class Schedule:
             yield (
                 f"{name} is stepped before its body {body}, whose steps are shorter, and sees it in the midst of its "
                 f"own step: list {name} behind {body}, or leave out [experiment] order"
+            )
+        motions = {
+            (name, motion) for name in solved for port in slaves[name].ports.values() for motion in port.motion_names
+        }
+        if held := sorted(f"{slave}.{name}" for slave, name in motions.intersection(driven)):
+            yield (
+                f"{listed(held, 3)}: driven, and held in the middle of each communication step, so that the error "
+                "falls with the step alone, whatever coupling_tolerance is; prescribed_motion moves within the step"
             )
         links = {(source, target[0]) for target, sources in wiring.sources.items() for source, _ in sources}
         for a, b in sorted(links):

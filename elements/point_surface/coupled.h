@@ -584,6 +584,8 @@ static int sample(Element *e, CcHost *host, double step)
     double R[3][3];
     CcPortLaw law = port_law(e);
     CcCouplingOptions options = coupling_options(e);
+    if (cc_is_unjudged(&options))
+        return 0;
     watch_inputs(e, host);
     if (steps_are_repeated(e, host)) {
         e->since = e->since_steps = e->sample_steps = e->unsampled = 0.0;

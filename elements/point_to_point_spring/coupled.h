@@ -239,8 +239,8 @@ static int sample(Element *e, CcHost *host, double step)
     CcPointOptions options = spring_options(e, &before, damping_of(e));
     double P[3], v[3];
     if ((int)e->coupling.mode == HOLD) {
-        options.bond.given.holds = 1;
-        watch_held(e, host, &options, before.k, step);
+        if (!cc_is_unjudged(&options.bond.given))
+            watch_held(e, host, &options, before.k, step);
         return 0;
     }
     spring_place(e, P, v);

@@ -270,6 +270,8 @@ static int sample(Element *e, CcHost *host, double step)
     guide_find(e, &g);
     GuideSeen seen = guide_seen(e, &g);
     CcPointOptions options = guide_options(e, &seen);
+    if (hold && cc_is_unjudged(&options.bond.given))
+        return 0;
     if (hold) {
         guide_watch(e, host, &g, &options, step);
         outputs(e); /* the potential was evaluated at other places */

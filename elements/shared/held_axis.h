@@ -52,7 +52,7 @@ static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, c
 {
     CcAxis *c = partner_of(e);
     int lasting = c->bond.learned > CC_BOND_LASTING;
-    if (e->warned != 0.0)
+    if (e->warned != 0.0 || cc_is_unjudged(&options->given))
         return;
     if (lasting && step == c->bond.H) {
         if (!place)

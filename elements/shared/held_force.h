@@ -41,6 +41,13 @@ CC_API CcCouplingOptions cc_given(double order, double mode, double identify, do
                                .straight = (int)mode == SLOPE, .inertia = inertia, .holds = (int)mode == HOLD};
 }
 
+/* 1 under hold where the inertia of the bodies is neither given nor to be found: nothing judges the force then, as
+ * where a master solves for it. */
+CC_API int cc_is_unjudged(const CcCouplingOptions *given)
+{
+    return given->holds && !given->identify && !(given->inertia > 0.0);
+}
+
 #ifndef CC_DUAL
 
 #define CC_REPEATING 100.0 /* steps, after the last one that was repeated, in which an importer may begin again */

@@ -162,3 +162,25 @@ def test_a_driven_motion_that_is_held_within_the_step_is_named(algorithm: str) -
     result = spring("10[mm]*sin(7[1/s]*#t)", 5e-3, 0.1, algorithm=algorithm)
     (note,) = [note for note in result.notes if "held in the middle" in note]
     assert note.startswith("s.c.s, s.c.v: driven, and held in the middle of each communication step")
+
+
+@pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
+@pytest.mark.parametrize(
+    ("element", "start", "connection", "drive"),
+    [
+        ("TranslationalDamper", {"d": 30.0}, "r", {"s.c.v": "1[m/s]*sin(40[1/s]*#t)"}),
+        ("TranslationalSpringByPositions", {"k": 1e3}, "r", {"s.c.s": "10[mm]*sin(40[1/s]*#t)"}),
+    ],
+)
+def test_an_element_whose_force_is_solved_for_does_not_judge_it_as_a_held_one(
+    element: str, start: dict[str, float], connection: str, drive: dict[str, str], algorithm: str
+) -> None:
+    result = run(
+        Scenario(
+            slaves={"m": Part(recipe="SliderMass", start={"m": 1.0}), "s": Part(recipe=element, start=start)},
+            connections=[("m.p", f"s.{connection}")],
+            drive=drive,
+            experiment=Experiment(stop=0.3, step=0.5e-3, algorithm=algorithm),
+        )
+    )
+    assert list(result.log) == []

@@ -82,7 +82,7 @@
 #define CC_BOND_SHORTENS 0.9      /* of the longest recent step, in each step */
 #define CC_BOND_PAYS 0.5          /* share of the ledger that is paid back in one interval */
 #define CC_BOND_FADES 0.99        /* share of the largest force and speed that a sample leaves */
-#define CC_BOND_MOST 1e60         /* of W and of a step that is advised: with more, products overflow */
+#define CC_BOND_MOST 1e60         /* of W: with more, products overflow */
 
 typedef struct {
     double k, d; /* stiffness, damping coefficient */
@@ -668,29 +668,6 @@ CC_API double cc_bond_known_admittance(const CcBond *c, const CcBondOptions *o)
 CC_API double cc_bond_omega(const CcBond *c, double k)
 {
     return cc_bond_is_sure(c) && c->W > 0.0 && k > 0.0 ? cc_sqrt(k * c->W) : 0.0;
-}
-
-/* Growth of a swing in half a period under a force that is held, as an exponent: pi omega tau/2, to first order in
- * omega H, for the delay tau of the force, L H where the element integrates speeds, (L + 1/2) H where it is given
- * positions.  Gauss-Seidel with speeds makes none up to omega H = 2, where
- * x_n+1 - (2 - omega^2 H^2) x_n + x_n-1 = 0. */
-CC_API double cc_bond_hold_growth(double lag, double omega, int by_place, double H)
-{
-    double delay = lag + (by_place ? 0.5 : 0.0), half = 0.5 * omega * H;
-    if (delay > 0.0 || !(half > 1.0))
-        return CC_PI_HI * half * delay;
-    return CC_PI_HI / half * re(cc_log(half + cc_sqrt(half * half - 1.0)));
-}
-
-/* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1/2,
- * of the stiffness k and the damping d; 0 for the W of 0 that is unknown. */
-CC_API double cc_bond_step_advised(double W, double k, double d)
-{
-    if (!(W > 0.0))
-        return 0.0;
-    double step = k > 0.0 ? 0.5 / cc_sqrt(k * W) : CC_BOND_MOST, damped = d > 0.0 ? 0.5 / (d * W) : CC_BOND_MOST;
-    step = damped < step ? damped : step;
-    return k > 0.0 || d > 0.0 ? step < CC_BOND_MOST ? step : CC_BOND_MOST : 0.0;
 }
 
 /* What gives the force. */

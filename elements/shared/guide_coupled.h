@@ -196,7 +196,7 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     double omega = cc_bond_omega(&p->bond, k);
     if (omega > 0.0 && cc_bond_judges_hold(&p->bond, &options->bond))
         cc_warn_of_hold(host, &e->warned, "guide", 0, "swing across the line", "one", "large",
-                        CC_PI_HI / (omega * step), cc_bond_hold_growth(p->bond.lag, omega, 1, step), step);
+                        CC_PI_HI / (omega * step), cc_hold_swing_growth(p->bond.lag, omega, 1, step), step);
 }
 
 /* Hold f, found in the coordinates of the guide: it keeps its direction in the world, that of the middle of the

@@ -40,7 +40,7 @@ static void start_axis_coupling(Element *e, double k, double d, double x)
 static void warn_of_growth(Element *e, CcHost *host, const CcBondOptions *options, double F, double step)
 {
     const CcBond *bond = &partner_of(e)->bond;
-    double omega = cc_bond_omega(bond, options->k), growth = cc_bond_hold_growth(1.0, omega, 0, step);
+    double omega = cc_bond_omega(bond, options->k), growth = cc_hold_swing_growth(1.0, omega, 0, step);
     if (cc_bond_knows_lag(bond, options) || bond->lag > 0.0 || !(cc_abs(F) > GROWN * bond->f_largest))
         return;
     cc_warn_of_late_hold(host, &e->warned, CC_PI_HI / (omega * step), growth, step);

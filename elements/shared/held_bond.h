@@ -15,7 +15,7 @@ static void show_partner(Element *e, const CcBond *c, const CcBondOptions *o, do
 {
     e->coupling.lag = c->lag;
     e->coupling.admittance = cc_bond_known_admittance(c, o);
-    e->coupling.step_advised = cc_bond_step_advised(e->coupling.admittance, o->k, d);
+    e->coupling.step_advised = cc_hold_step_advised(e->coupling.admittance, o->k, d);
     int lag = cc_lag(c->lag), modelled = cc_bond_is_modelled(c, o);
     CcHeldMass mass = cc_partner_mass(&c->model, lag, modelled, e->coupling.admittance);
     e->coupling.trust = cc_model_trust(&c->model, lag, modelled);
@@ -96,7 +96,7 @@ CC_API void cc_warn_of_held_bond(CcHost *host, double *warned, const CcBond *c, 
     double omega = cc_bond_omega(c, k), braked = *warned;
     if (omega > 0.0 && d * c->W < 2.0 * omega)
         cc_warn_of_hold(host, warned, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
-                        cc_bond_hold_growth(c->lag, omega, by_place, step), step);
+                        cc_hold_swing_growth(c->lag, omega, by_place, step), step);
     if (d > 0.0)
         cc_warn_of_held_brake(host, &braked, "coupling", c->lag, d * c->W * step, step);
     *warned = cc_max(*warned, braked);

@@ -1,6 +1,7 @@
 /* Bodies on one axis, springs and dampers between them, and a master. */
 #define CC_API static __attribute__((unused))
 #include "coupling/coupled_axis.h"
+#include "laws/hold.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -94,7 +95,7 @@ EXPORT void learned(const CcAxis *c, const CcBondOptions *o, double out[6])
 {
     const CcBond *b = &c->bond;
     out[0] = b->lag, out[1] = cc_bond_known_admittance(b, o), out[2] = b->ledger.made[(int)b->lag];
-    out[3] = b->rule.beta, out[4] = cc_bond_step_advised(out[1], o->k, o->d), out[5] = cc_is_mismatched(&b->rule);
+    out[3] = b->rule.beta, out[4] = cc_hold_step_advised(out[1], o->k, o->d), out[5] = cc_is_mismatched(&b->rule);
 }
 
 EXPORT double force(const CcBondOptions *o, double x, double v, double a, double W, double H, double R)

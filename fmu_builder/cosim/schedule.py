@@ -67,18 +67,22 @@ class Schedule:
     ) -> dict[Node, float]:
         """By driven variable: how many ticks later than the beginning of its step the value is that it gets.
 
-        What a drive gives a force element belongs to the time of the motions that its bodies give it: of one at the end
-        of the step and one at its beginning it would take the way of a step for relative motion, and its force would
-        be switched a step late.  Where forces are solved for, the motion of the bodies over the whole step counts, and
-        the drive is held in the middle of it."""
+        Motions that a drive gives a force element belong to the time of those that its bodies give it: of one at the
+        end of the step and one at its beginning it would take the way of a step for relative motion.  Its parameters
+        and switches belong to the time at which its force begins to act: under Jacobi, too, that is the end of its
+        step.  Where forces are solved for, the motion of the bodies over the whole step counts, and the drive is held
+        in the middle of it."""
         ahead: dict[str, float] = {**self.ahead(wiring, slaves), **dict.fromkeys(solved, 0.5)}
-        return {
-            (slave, name): late
-            for slave, late in ahead.items()
-            if late > 0 and any(port.side == "force" for port in slaves[slave].ports.values())
-            for name, variable in slaves[slave].variables.items()
-            if variable.causality in ("input", "parameter")
-        }
+        found: dict[Node, float] = {}
+        for name, slave in slaves.items():
+            ports = [port for port in slave.ports.values() if port.side == "force"]
+            motions = {motion for port in ports for motion in port.motion_names}
+            late = ahead.get(name, 0)
+            acts = self.ticks[name] if self.jacobi else late
+            for variable in slave.variables.values() if ports else ():
+                if variable.causality in ("input", "parameter"):
+                    found[name, variable.name] = late if variable.name in motions else acts
+        return {node: late for node, late in found.items() if late > 0}
 
     def longest(self, wiring: Wiring) -> dict[str, int]:
         """By slave: the ticks of its own step, or of that of a slave connected to it, if that is longer."""

@@ -502,8 +502,10 @@ CC_API void cc_learn_slip(CcPartner *p, const CcObservation *seen, int changed, 
     if (changed && sample.given)
         *slip = (CcSlip){.model.H = p->H};
     cc_slip_learn(slip, cc_lag(p->lag), seen->y, p->f[0], p->W, &p->model, sample);
+    if (sample.given || !(slip->model.learned > CC_SLIP_SAMPLES))
+        return;
     int exact = cc_model_exact_lag(&slip->model);
-    if (exact < 0 || sample.given || !(slip->model.learned > CC_SLIP_SAMPLES))
+    if (exact < 0)
         return;
     p->settled = 1.0;
     if (exact != cc_lag(p->lag))
@@ -530,8 +532,10 @@ CC_API int cc_partner_in_force(const CcPartner *p, const CcCouplingOptions *o)
  * go on with a smooth motion. */
 CC_API void cc_follow_model(CcPartner *p)
 {
+    if (p->model.use == 0.0 || (p->known == 1.0 && cc_is_steady(p)))
+        return;
     double W = cc_model_admittance(&p->model, cc_lag(p->lag));
-    if (p->model.use == 0.0 || (p->known == 1.0 && cc_is_steady(p)) || !(W > 0.0 && W < CC_MOST_ADMITTANCE))
+    if (!(W > 0.0 && W < CC_MOST_ADMITTANCE))
         return;
     if (p->known == 0.0 || !(p->W[2][2] > 0.0))
         cc_guess_admittance(p->W, W);

@@ -77,3 +77,22 @@ def test_a_marble_that_runs_round_in_a_cone_is_held_by_its_normal_force(algorith
     )
     (error,) = errors(tmp_path, '[["bead.p", "cone.point"]]', parts, "0.4 s", ("0.4 ms",), algorithm)
     assert error < 5e-5
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("speed", "step"), [(0.5, "5 ms"), (3.0, "10 ms"), (8.0, "2 ms")])
+def test_a_mass_that_orbits_on_a_spring_keeps_its_energy(
+    speed: float, step: str, algorithm: str, tmp_path: Path
+) -> None:
+    """On a spring of 1 kN/m that turns and is stretched and released: its force stores what it works."""
+    path = tmp_path / "orbit.toml"
+    path.write_text(
+        'connections = [["mass.p", "spring.first"]]\n[slaves]\n'
+        f'mass = {{ recipe = "PointMass", start = {{ r0 = [0.12, 0, 0], v0 = [0, {speed}, 0], g = [0, 0, 0] }} }}\n'
+        'spring = { recipe = "PointToPointSpring", start = { k = 1000, l0 = 0.1, "first.r" = [0.12, 0, 0] } }\n'
+        f'[experiment]\nstop = "2 s"\nstep = "{step}"\nalgorithm = "{algorithm}"\n'
+    )
+    result = run(path)
+    r, v = (np.array([result[f"mass.p.{name}[{k}]"] for k in (1, 2, 3)]) for name in "rv")
+    energy = 0.5 * (v**2).sum(axis=0) + 500.0 * (np.sqrt((r**2).sum(axis=0)) - 0.1) ** 2
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-7)

@@ -85,7 +85,7 @@ _ELEMENT = _struct(
     ("debt", c_double),
     ("start end across", _END),
     ("answers", _ANSWER * 2),
-    ("mean looked place other zero begun given", c_void_p),
+    ("mean looked place other zero begun given aside", c_void_p),
 )
 _CONSTANTS_STRUCT = _struct(
     "Constants",

@@ -37,7 +37,7 @@ typedef struct {
     double debt;
     End start, end, across; /* across and what follows: for forces.h */
     Answer answers[2];
-    double *mean, *looked, *place, *other, *zero, *begun, *given;
+    double *mean, *looked, *place, *other, *zero, *begun, *given, *aside;
 } Element;
 
 static void copy_end(const Element *e, End *to, const End *from)

@@ -118,12 +118,13 @@ static void trapezoid(const Element *e, Answer *found)
     found->debt = 0.0;
 }
 
-/* A, with work = mean . D x. */
-static int work_of(Element *e, const Constants *c, double step, double work, double *A)
+/* A and B, with work = mean . D x, and |D x|^2. */
+static int works_of(Element *e, const Constants *c, double step, double work, double *A, double *B, double *ways)
 {
     const End *start = &e->start, *end = &e->end;
     uint64_t n = e->size;
-    *A = start->energy - end->energy;
+    *A = *B = start->energy - end->energy;
+    *ways = 0.0;
     if (size_of(*A - work) <= c->nothing * larger(size_of(start->energy), size_of(end->energy)))
         return 0;
     double *between = e->place, *elastic = e->looked, energy, simpson = 0.0;
@@ -131,22 +132,22 @@ static int work_of(Element *e, const Constants *c, double step, double work, dou
         between[i - n] = (start->motion[i] + end->motion[i]) / 2.0;
     TRY(look(e, between, e->zero, elastic, &energy));
     double size0 = metric_dot(e, start->elastic, start->elastic), size1 = metric_dot(e, end->elastic, end->elastic);
-    double turned = 0.0, ways = 0.0, root0 = __builtin_sqrt(size0), root1 = __builtin_sqrt(size1);
+    double turned = 0.0, root0 = __builtin_sqrt(size0), root1 = __builtin_sqrt(size1);
     for (uint64_t i = 0; i < n; i++) {
         double E0 = start->elastic[i], E1 = end->elastic[i];
         double way = step * (start->motion[i] + end->motion[i]) / 2.0, turn = E0 / root0 - E1 / root1;
         simpson += (E0 + 4.0 * elastic[i] + E1) * way;
         turned += turn * e->metric[i] * turn;
-        ways += way * e->metric[i] * way;
+        *ways += way * e->metric[i] * way;
     }
     simpson = simpson / 6.0;
     double band = size_of(simpson - work);
-    *A = smaller(larger(*A, simpson - band), simpson + band);
+    *A = *B = smaller(larger(*A, simpson - band), simpson + band);
     if (size0 == 0.0 || size1 == 0.0)
         return 0;
-    double across = turned * metric_dot(e, e->mean, e->mean) * ways;
+    double across = turned * metric_dot(e, e->mean, e->mean) * *ways;
     if (across != 0.0)
-        *A = work + (*A - work) * (work * work / (work * work + across));
+        *B = work + (*A - work) * (work * work / (work * work + across));
     return 0;
 }
 
@@ -163,15 +164,17 @@ static int gradient(Element *e, const Constants *c, double step, Answer *found)
         trapezoid(e, found);
         return 0;
     }
-    double stored, work = 0.0, w0 = 0.0, w1 = 0.0, moved = 0.0;
+    double A, B, ways, work = 0.0, w0 = 0.0, w1 = 0.0, moved = 0.0;
     for (uint64_t i = 0; i < n; i++) {
         work += mean[i] * (step * (V0[i] + V1[i]) / 2.0);
         w0 += mean[i] * V0[i];
         w1 += mean[i] * V1[i];
         moved += size_of(mean[i]) * (size_of(V0[i]) + size_of(V1[i]));
     }
-    TRY(work_of(e, c, step, work, &stored));
-    stored = -stored;
+    TRY(works_of(e, c, step, work, &A, &B, &ways));
+    double stored = -A, *aside = e->aside;
+    for (uint64_t i = 0; i < n; i++)
+        aside[i] = A != B ? (A - B) / ways * e->metric[i] * (step * (V0[i] + V1[i]) / 2.0) : 0.0;
     double turning = 1.0;
     if (w0 != 0.0 || w1 != 0.0)
         turning = 1.0 - size_of(w0 + w1) / (size_of(w0) + size_of(w1));
@@ -181,11 +184,11 @@ static int gradient(Element *e, const Constants *c, double step, Answer *found)
         double share = largest != 0.0 ? smaller(size_of(stored) / largest, 1.0) : 0.0;
         double most = c->made_up * size_of(stored) * share;
         double made_up = smaller(larger(e->debt, -most), most) * (1.0 - turning);
-        s = smaller(larger(-stored / work, 0.0), c->largest) * (1.0 + (stored != 0.0 ? made_up / stored : 0.0));
+        s = smaller(larger(B / work, 0.0), c->largest) * (1.0 + (stored != 0.0 ? made_up / stored : 0.0));
     }
-    double debt = s * work + stored + e->debt;
+    double debt = s * work + (A - B) + stored + e->debt;
     for (uint64_t i = 0; i < n; i++)
-        found->force[i] = s * mean[i];
+        found->force[i] = s * mean[i] + aside[i];
     if (is_lossless(e, start->force, start->elastic) && is_lossless(e, end->force, end->elastic)) {
         double energy;
         in_order(e, &deep, &other); /* the deeper end with the velocity of the other one, which may show no loss */
@@ -199,11 +202,15 @@ static int gradient(Element *e, const Constants *c, double step, Answer *found)
     copy(kept, mean, n);
     int proportional;
     TRY(is_proportional(e, c, &proportional));
-    if (proportional)
-        return with_losses(e, c, s, kept, w0, w1, turning, stored, step, found);
+    if (proportional) {
+        TRY(with_losses(e, c, s, kept, w0, w1, turning, stored + (A - B), step, found));
+        for (uint64_t i = 0; i < n; i++)
+            found->force[i] = found->force[i] + aside[i];
+        return 0;
+    }
     for (uint64_t i = 0; i < n; i++) {
         double losses = (start->force[i] - start->elastic[i] + end->force[i] - end->elastic[i]) / 2.0;
-        found->force[i] = s * kept[i] + losses;
+        found->force[i] = s * kept[i] + losses + aside[i];
     }
     found->debt = debt;
     return 0;

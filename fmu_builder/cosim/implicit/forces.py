@@ -12,9 +12,11 @@ stiffnesses that turns.  There -(U1 - U0) is not the work of E, however small th
 
 which holds U0 - U1 of every contact that begins or ends within the step, and is of the order H^3 wide otherwise.
 Where E turns by the angle a within the step, and the motion is across it, as of a body that slides over a curved
-surface, e . D x is the small error of a trapezoid, and no force along e makes up for it:
+surface or on a spring that turns, e . D x is the small error of a trapezoid, and no factor of e makes up for it.  What
+e does not work then is worked along D x, by a force of the order H^2:
 
-    A = e . D x + (A - e . D x) g    g = (e . D x)^2/((e . D x)^2 + a^2 |e|^2 |D x|^2)    a = |E0/|E0| - E1/|E1||
+    s = B/(e . D x)        B = e . D x + (A - e . D x) g        P + (A - B) D x/|D x|^2
+    g = (e . D x)^2/((e . D x)^2 + a^2 |e|^2 |D x|^2)        a = |E0/|E0| - E1/|E1||
 
 Losses that are proportional to the elastic force, as in contacts with restitution and friction: F = (1 + d) E + T with
 d along E and T across it, taken at the end with the larger E, with velocities V_j between V0 and V1, at Gauss points
@@ -104,7 +106,9 @@ class Gradient:
             return trapezoid(start, end)
         way = step * (start.velocity + end.velocity) / 2.0
         work = dot(e, way)
-        stored = -self._work(look, start, end, way, work)
+        A, B = self._works(look, start, end, way, work)
+        stored = -A
+        aside = (A - B) / self._dot(way, way) * self.metric * way if A != B else np.zeros_like(way)
         w0, w1 = dot(e, start.velocity), dot(e, end.velocity)
         turning = 1.0 - abs(w0 + w1) / (abs(w0) + abs(w1)) if w0 or w1 else 1.0
         s, largest = 1.0, max(abs(start.energy), abs(end.energy))
@@ -112,34 +116,37 @@ class Gradient:
         if abs(work) > max(least, ROUNDING * largest):
             most = MADE_UP * abs(stored) * (min(abs(stored) / largest, 1.0) if largest else 0.0)
             made_up = min(max(debt, -most), most) * (1.0 - turning)
-            s = min(max(-stored / work, 0.0), LARGEST) * (1.0 + (made_up / stored if stored else 0.0))
+            s = min(max(B / work, 0.0), LARGEST) * (1.0 + (made_up / stored if stored else 0.0))
+        worked = s * work + (A - B)
         if self._is_lossless(start) and self._is_lossless(end) and self._is_lossless(self._across(look, start, end)):
-            return self._elastic(s * e, s * work + stored + debt, end)
+            return self._elastic(s * e + aside, worked + stored + debt, end)
         if not self._is_proportional(look, start, end):
             losses = (start.force - E0 + end.force - E1) / 2.0
-            return StepForce(s * e + losses, s * work + stored + debt)
+            return StepForce(s * e + losses + aside, worked + stored + debt)
         deep, _ = self._in_order(start, end)
-        return self._with_losses(look, start, end, deep, s, e, (w0, w1), turning, stored, step, debt)
+        left = stored + (A - B)
+        found = self._with_losses(look, start, end, deep, s, e, (w0, w1), turning, left, step, debt)
+        return StepForce(found.force + aside, found.debt)
 
     def _dot(self, a: Vector, b: Vector) -> float:
         return dot(a * self.metric, b)
 
-    def _work(self, look: Look, start: End, end: End, way: Vector, work: float) -> float:
-        """A, with work = e . D x."""
+    def _works(self, look: Look, start: End, end: End, way: Vector, work: float) -> tuple[float, float]:
+        """A and B, with work = e . D x."""
         E0, E1 = start.elastic, end.elastic
         A = start.energy - end.energy
         if abs(A - work) <= NOTHING * max(abs(start.energy), abs(end.energy)):
-            return A
+            return A, A
         between, _ = look((start.place + end.place) / 2.0, np.zeros_like(start.velocity))
         simpson = dot(E0 + 4.0 * between + E1, way) / 6.0
         band = abs(simpson - work)
         A = min(max(A, simpson - band), simpson + band)
         size0, size1 = self._dot(E0, E0), self._dot(E1, E1)
         if size0 == 0.0 or size1 == 0.0:
-            return A
+            return A, A
         e, turn = (E0 + E1) / 2.0, E0 / math.sqrt(size0) - E1 / math.sqrt(size1)
         across = self._dot(turn, turn) * self._dot(e, e) * self._dot(way, way)
-        return work + (A - work) * (work * work / (work * work + across)) if across else A
+        return A, work + (A - work) * (work * work / (work * work + across)) if across else A
 
     def _elastic(self, force: Vector, debt: float, end: End) -> StepForce:
         return StepForce(force, debt if end.energy else 0.0)

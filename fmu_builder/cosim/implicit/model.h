@@ -53,7 +53,7 @@ typedef struct {
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 320 && sizeof(Element) == 536 &&
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 320 && sizeof(Element) == 544 &&
                sizeof(Controller) == 120 && sizeof(Group) == 920, "compiled.py has other sizes");
 
 typedef struct {
@@ -84,8 +84,8 @@ static void lay_out_element(Element *e, Arena *arena)
         e->answers[k].force = take(arena, e->size);
         lay_out_end(e, &e->answers[k].end, arena);
     }
-    double **of_size[] = {&e->mean, &e->looked, &e->other, &e->zero, &e->given};
-    for (int k = 0; k < 5; k++)
+    double **of_size[] = {&e->mean, &e->looked, &e->other, &e->zero, &e->given, &e->aside};
+    for (int k = 0; k < 6; k++)
         *of_size[k] = take(arena, e->size);
     e->place = take(arena, e->inputs.size);
     e->begun = take(arena, e->inputs.size);

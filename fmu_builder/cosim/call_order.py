@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 
 from fmu_builder.cosim.scenario_inputs import Signal
-from fmu_builder.cosim.schedule import Schedule
+from fmu_builder.cosim.schedule import Schedule, followed
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.model.connectable import Node, SlaveVariable
 from fmu_builder.model.step_advice import MODE, ORDER
@@ -178,8 +178,8 @@ class _Ways:
             if source == taker:
                 continue
             now = passages + self._schedule.is_late(source, taker)
-            passed = _followed(self._slaves[source], output)
-            if passed is None or now > len(_ORDERS) or not self._steps_agree(taker, source):
+            passed = followed(self._slaves[source], output)
+            if passed is None or now > len(_ORDERS) or not self._steps_agree(taker, source, direct=not passed):
                 return False
             if not passed:
                 found.setdefault(source, set()).add(now)
@@ -195,24 +195,26 @@ class _Ways:
             if target == giver:
                 continue
             now = passages + self._schedule.is_late(giver, target)
-            if now > len(_ORDERS) or not self._steps_agree(giver, target):
+            if now > len(_ORDERS) or not self._steps_agree(giver, target, direct=target in bodies):
                 return False
             if target in bodies:
                 found.setdefault(target, set()).add(now)
                 continue
             slave = self._slaves[target]
             reached = [name for name in slave.variables if (target, name) in self._targets]
-            passed = [(target, name) for name in reached if taken in (_followed(slave, name) or ())]
+            passed = [(target, name) for name in reached if taken in (followed(slave, name) or ())]
             if not passed or not self._force(target, passed, now, bodies, found):
                 return False
         return True
 
-    def _steps_agree(self, element: str, body: str) -> bool:
-        """Whether the body makes one step in each of the element, or several that end with it, with the same force."""
+    def _steps_agree(self, element: str, body: str, direct: bool) -> bool:
+        """Whether the body makes one step in each of the element, or several that end with it, with the same force.
+
+        direct   nothing lies between both, which would take shorter intervals than the element"""
         schedule = self._schedule
         slow, quick = schedule.ticks[element], schedule.ticks[body]
         ends = schedule.jacobi or schedule.place[body] < schedule.place[element]
-        return slow == quick or (slow % quick == 0 and ends)
+        return slow == quick or (direct and slow % quick == 0 and ends)
 
 
 def literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | None:
@@ -221,10 +223,3 @@ def literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | 
     return next(
         (text for text, value in variable.literals.items() if str(value) == str(number).removesuffix(".0")), None
     )
-
-
-def _followed(slave: SlaveDescription, output: str) -> frozenset[str] | None:
-    """Inputs that an output follows without a state in between; None where its FMU does not say."""
-    depends = slave.variables[output].depends
-    inputs = frozenset(v.name for v in slave.variables.values() if v.causality == "input")
-    return inputs & depends if depends is not None else None if inputs else inputs

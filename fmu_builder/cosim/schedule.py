@@ -69,19 +69,18 @@ class Schedule:
 
         Motions that a drive gives a force element belong to the time of those that its bodies give it: of one at the
         end of the step and one at its beginning it would take the way of a step for relative motion.  Its parameters
-        and switches belong to the time at which its force begins to act: under Jacobi, too, that is the end of its
-        step.  Where forces are solved for, the motion of the bodies over the whole step counts, and the drive is held
-        in the middle of it."""
+        belong there too, and its switches to the time at which its force begins to act: under Jacobi, too, that is the
+        end of its step.  Where forces are solved for, the motion of the bodies over the whole step counts, and the
+        drive is held in the middle of it."""
         ahead: dict[str, float] = {**self.ahead(wiring, slaves), **dict.fromkeys(solved, 0.5)}
         found: dict[Node, float] = {}
         for name, slave in slaves.items():
             ports = [port for port in slave.ports.values() if port.side == "force"]
-            motions = {motion for port in ports for motion in port.motion_names}
             late = ahead.get(name, 0)
             acts = self.ticks[name] if self.jacobi else late
             for variable in slave.variables.values() if ports else ():
                 if variable.causality in ("input", "parameter"):
-                    found[name, variable.name] = late if variable.name in motions else acts
+                    found[name, variable.name] = late if variable.type == "Real" else acts
         return {node: late for node, late in found.items() if late > 0}
 
     def longest(self, wiring: Wiring) -> dict[str, int]:
@@ -137,6 +136,14 @@ class Schedule:
                 f"{name} is stepped before its body {body}, whose steps are shorter, and sees it in the midst of its "
                 f"own step: list {name} behind {body}, or leave out [experiment] order"
             )
+        for name in self.order:
+            bodies = sorted(_bodies_of(name, wiring, slaves), key=self.ticks.__getitem__)
+            if odd := [body for body in bodies if self.ticks[bodies[-1]] % self.ticks[body]]:
+                both = " and ".join(quantity(self.ticks[body] * step) for body in (odd[0], bodies[-1]))
+                yield (
+                    f"{odd[0]} and {bodies[-1]}, bodies of {name}, have steps of {both} s, which seldom end together: "
+                    f"{name} sees motions of unlike times; give them steps of which one is a multiple of the other"
+                )
         motions = {
             (name, motion) for name in solved for port in slaves[name].ports.values() for motion in port.motion_names
         }
@@ -151,7 +158,7 @@ class Schedule:
                 continue
             both = " and ".join(quantity(self.ticks[name] * step) for name in (a, b))
             longer = quantity(max(self.ticks[a], self.ticks[b]) * step)
-            if self.ticks[b] < self.ticks[a] and a in _bodies_of(b, wiring, slaves):
+            if self.ticks[b] < self.ticks[a] and a in _movers_of(b, wiring, slaves):
                 yield (
                     f"{b} gives several forces in each step of its body {a}, over steps of {both} s, and {a} feels one "
                     f"of them alone: that makes energy; leave out the step of {b}, or give it one of {longer} s"
@@ -213,18 +220,17 @@ def _ticks(scenario: CheckedScenario, slave: str) -> int:
 def _take_steps_of_bodies(
     ticks: dict[str, int], scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring
 ) -> None:
-    """Give force elements without a step of their own that of the slowest of their bodies, where the run has a whole
-    number of them; what is a body to one of them may be a force element itself."""
+    """Give force elements without a step of their own that of the slowest of their bodies; what is a body to one of
+    them may be a force element itself."""
     if set(ticks.values()) == {1}:
         return
-    count = _count(scenario)
     taken = True
     while taken:
         taken = False
         for name in slaves:
-            common = math.lcm(*(ticks[body] for body in _bodies_of(name, wiring, slaves)))
-            if scenario.slaves[name].step is None and common > ticks[name] and count % common == 0:
-                ticks[name] = common
+            longest = max((ticks[body] for body in _movers_of(name, wiring, slaves)), default=1)
+            if scenario.slaves[name].step is None and longest > ticks[name]:
+                ticks[name] = longest
                 taken = True
 
 
@@ -235,9 +241,35 @@ def _count(scenario: CheckedScenario) -> int:
 
 def _bodies_of(name: str, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> set[str]:
     """The slaves that give a force element the motions of its ports."""
+    return {source for source, _ in _motions_of(name, wiring, slaves) if source != name}
+
+
+def _motions_of(name: str, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> list[Node]:
+    """The outputs that give a force element the motions of its ports."""
     ports = [port for port in slaves[name].ports.values() if port.side == "force"]
     nodes = [(name, motion) for port in ports for motion in port.motion_names]
-    return {source for node in nodes for source, _ in wiring.sources.get(node, ()) if source != name}
+    return [source for node in nodes for source in wiring.sources.get(node, ())]
+
+
+def _movers_of(name: str, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> set[str]:
+    """As `_bodies_of`, with those behind outputs that follow inputs without a state in between, as of a gain."""
+    found, open_ones, seen = set[str](), _motions_of(name, wiring, slaves), set[Node]()
+    while open_ones:
+        node = open_ones.pop()
+        if node in seen or node[0] == name:
+            continue
+        seen.add(node)
+        found.add(node[0])
+        for used in followed(slaves[node[0]], node[1]) or ():
+            open_ones += wiring.sources.get((node[0], used), ())
+    return found
+
+
+def followed(slave: SlaveDescription, output: str) -> frozenset[str] | None:
+    """Inputs that an output follows without a state in between; None where its FMU does not say."""
+    depends = slave.variables[output].depends
+    inputs = frozenset(v.name for v in slave.variables.values() if v.causality == "input")
+    return inputs & depends if depends is not None else None if inputs else inputs
 
 
 def _order(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> list[str]:

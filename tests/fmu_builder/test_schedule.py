@@ -161,6 +161,41 @@ def test_a_spring_between_a_slow_and_a_quick_body_keeps_energy_and_momentum(
     np.testing.assert_allclose(a, 0.5 + 0.5 * np.cos(omega * t), rtol=0, atol=0.02)
 
 
+def test_a_force_between_steps_of_which_none_divides_the_other_has_the_longer_one(tmp_path: Path) -> None:
+    text = """
+        connections = [["a.p", "s.r"], ["b.p", "s.c"]]
+        [experiment]
+        stop = "84 ms"
+        step = "0.5 ms"
+        [slaves]
+        a = { recipe = "SliderMass", step = "3.5 ms" }
+        b = { recipe = "SliderMass", step = "4 ms" }
+        s = "TranslationalSpring"
+        """
+    master = Master(load_scenario(written(tmp_path, text)))
+    assert master.schedule.ticks == {"a": 7, "b": 8, "s": 8}
+    assert list(master.schedule.order)[-1] == "s"
+    notes = master.schedule.notes(master.wiring, master.descriptions, 0.5e-3, (), ())
+    assert any(
+        note.startswith("a and b, bodies of s, have steps of 0.0035 and 0.004 s, which seldom end together")
+        for note in notes
+    )
+
+
+def test_a_force_has_the_step_of_a_slow_body_behind_a_gain(tmp_path: Path) -> None:
+    text = f"""
+        connections = [["m.p.v", "gain.u"], ["gain.y", "s.r.v"], ["s.r.F", "m.p.F"]]
+        [experiment]
+        stop = "0.2 s"
+        step = "0.5 ms"
+        [slaves]
+        gain = "{foreign_fmu(tmp_path, "Gain", GAIN, "g0--")}"
+        m = {{ recipe = "SliderMass", step = "2 ms" }}
+        s = "TranslationalSpring"
+        """
+    assert Master(load_scenario(written(tmp_path, text))).schedule.ticks == {"gain": 1, "m": 4, "s": 4}
+
+
 def test_a_slow_force_that_is_listed_before_quick_bodies_is_named(tmp_path: Path) -> None:
     experiment = 'algorithm = "gauss_seidel"\norder = ["floor", "body"]'
     result = run(drop(tmp_path, STEP, experiment, {"floor": 2 * STEP}, "floor body"))

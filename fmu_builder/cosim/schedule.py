@@ -177,6 +177,7 @@ def schedule_of(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription
     for name in slaves:
         with collected(problems):
             ticks[name] = _ticks(scenario, name)
+    problems += _wrong_stops(scenario, ticks)
     order = list(slaves)
     with collected(problems):
         order = _order(scenario, slaves, wiring)
@@ -209,12 +210,19 @@ def _ticks(scenario: CheckedScenario, slave: str) -> int:
     if abs(own / step - ticks) > 1e-6:
         what = f"{own:g} s is not a whole multiple of step = {step:g} s; {ticks * step:g} s is the nearest one"
         raise InputError(Problem(where, what))
-    count = _count(scenario)
-    if count % ticks:
-        stop = scenario.seconds("start") + (count // ticks + 1) * ticks * step
-        what = f"the run of {count * step:g} s is not a whole number of steps of {own:g} s; {stop:g} s is the next stop"
-        raise InputError(Problem(where, what))
     return ticks
+
+
+def _wrong_stops(scenario: CheckedScenario, ticks: Mapping[str, int]) -> Iterator[Problem]:
+    """Slaves whose last step does not end with the run, with the next stop that suits all of them."""
+    if (common := math.lcm(*ticks.values())) == 1:
+        return
+    count, step = _count(scenario), scenario.seconds("step")
+    stop = scenario.seconds("start") + (count // common + 1) * common * step
+    for name, own in ticks.items():
+        if count % own:
+            what = f"the run of {count * step:g} s is not a whole number of steps of {own * step:g} s"
+            yield Problem(f"{scenario.path}: [slaves] {name} step", f"{what}; {stop:g} s is the next stop")
 
 
 def _take_steps_of_bodies(

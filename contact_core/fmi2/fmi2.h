@@ -6,7 +6,7 @@
  *
  * A call that is not legal now, or has a wrong argument, is logged, answered with fmi2Error, and changes nothing; a
  * rejected value is not stored, and answered with fmi2Error for a parameter, with fmi2Discard for an input.  Only a
- * step, an accepted point or an initialization that fails puts the instance into the mode CC_ERROR, with its state as
+ * step, an accepted point or an initialization that fails puts the instance into the mode CC_ERROR, with its values as
  * before the call; fmi2SetFMUstate or fmi2Reset end that mode. */
 #ifndef CC_FMI2_H
 #define CC_FMI2_H

@@ -154,19 +154,21 @@ class Schedule:
             )
         links = {(source, target[0]) for target, sources in wiring.sources.items() for source, _ in sources}
         for a, b in sorted(links):
-            if (b, a) not in links or self.ticks[a] == self.ticks[b]:
+            if not a < b or (b, a) not in links or self.ticks[a] == self.ticks[b]:
                 continue
-            both = " and ".join(quantity(self.ticks[name] * step) for name in (a, b))
-            longer = quantity(max(self.ticks[a], self.ticks[b]) * step)
-            if self.ticks[b] < self.ticks[a] and a in _movers_of(b, wiring, slaves):
+            quick, slow = sorted((a, b), key=self.ticks.__getitem__)
+            both = " and ".join(quantity(self.ticks[name] * step) for name in (quick, slow))
+            longer = quantity(self.ticks[slow] * step)
+            if slow in _movers_of(quick, wiring, slaves):
                 yield (
-                    f"{b} gives several forces in each step of its body {a}, over steps of {both} s, and {a} feels one "
-                    f"of them alone: that makes energy; leave out the step of {b}, or give it one of {longer} s"
+                    f"{quick} gives several forces in each step of its body {slow}, over steps of {both} s, and {slow} "
+                    f"feels one of them alone: that makes energy; leave out the step of {quick}, or give it one of "
+                    f"{longer} s"
                 )
-            elif a < b and b not in _bodies_of(a, wiring, slaves):
+            else:
                 yield (
-                    f"{a} and {b} act on each other over steps of {both} s: the longer one counts for the accuracy, so "
-                    f"that steps of {longer} s for both are as good"
+                    f"{quick} and {slow} act on each other over steps of {both} s: the longer one counts for the "
+                    f"accuracy, so that steps of {longer} s for both are as good"
                 )
 
 

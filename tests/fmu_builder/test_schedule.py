@@ -113,8 +113,8 @@ def test_different_steps_are_the_same_in_both_loops_and_a_note_names_them(
     (note,) = [note for note in one.notes if "over steps of" in note]
     if slow == "body":
         assert note == (
-            "floor gives several forces in each step of its body body, over steps of 0.0001220703125 and "
-            "6.103515625e-5 s, and body feels one of them alone: that makes energy; leave out the step of floor, or "
+            "floor gives several forces in each step of its body body, over steps of 6.103515625e-5 and "
+            "0.0001220703125 s, and body feels one of them alone: that makes energy; leave out the step of floor, or "
             "give it one of 0.0001220703125 s"
         )
     else:
@@ -131,6 +131,27 @@ def test_a_force_has_the_step_of_a_slow_body(tmp_path: Path, algorithm: str, ord
     assert own.trace.values.tobytes() == plain.trace.values.tobytes()
     assert own.notes == plain.notes
     assert own.trace.provenance["steps"] == {"body": 4 * STEP, "floor": 4 * STEP}
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+@pytest.mark.parametrize("slow", ["mass", "spring"])
+def test_a_note_on_different_steps_does_not_depend_on_names(tmp_path: Path, slow: str, names: tuple[str, str]) -> None:
+    mass, spring = names
+    own = {"mass": ('step = "1 ms"', 'step = "0.5 ms"'), "spring": ('step = "0.5 ms"', 'step = "1 ms"')}[slow]
+    text = f"""
+        connections = [["{mass}.p", "{spring}.r"]]
+        [experiment]
+        stop = "10 ms"
+        step = "0.5 ms"
+        [slaves]
+        {mass} = {{ recipe = "SliderMass", {own[0]} }}
+        {spring} = {{ recipe = "TranslationalSpring", {own[1]} }}
+        """
+    (note,) = [note for note in run(written(tmp_path, text)).notes if "over steps of 0.0005 and 0.001 s" in note]
+    if slow == "mass":
+        assert note.startswith(f"{spring} gives several forces in each step of its body {mass}, ")
+    else:
+        assert note.startswith(f"{mass} and {spring} act on each other ")
 
 
 @pytest.mark.parametrize("order", ["a b s", "s a b", "a s b"])

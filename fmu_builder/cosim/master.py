@@ -9,7 +9,6 @@ out of it step as under Gauss-Seidel, as they are listed.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from fmu_builder.cosim.loop.operations import Access, Clock, Keep, Operation, St
 from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
 from fmu_builder.cosim.overrides import changed_scenario, named_as_given
 from fmu_builder.cosim.page_names import page_problems
+from fmu_builder.cosim.provenance import provenance
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last_row_note, with_outputs
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, drives_outside, start_values
@@ -60,7 +60,7 @@ from fmu_builder.model.scenario import (
 from fmu_builder.model.start_values import law_problems
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring, wire
-from fmu_builder.paths import find_recipe, former_note, installed_version
+from fmu_builder.paths import find_recipe, former_note
 
 
 def run(
@@ -249,7 +249,7 @@ class Master:
             known = [one for one in record if not missing or one.partition(".")[0] in self.descriptions]
             self.recorded = chosen_signals(self.recorded, known, where, problems)
         if not problems:
-            self.groups, problems = groups_of(scenario, self.descriptions, self.wiring)
+            self.groups, problems = groups_of(scenario, self.descriptions, self.wiring, self.signals)
         problems += [*key_problems(scenario), *page_problems(scenario, self.descriptions)]
         with collected(problems):
             self.schedule = schedule_of(scenario, self.descriptions, self.wiring)
@@ -348,18 +348,18 @@ class Master:
         recorder = Recorder(slaves, self.recorded, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
         recorder.record_start()
         if self.groups:
-            self.implicit = self.implicit_run(slaves, exchange)
+            self.implicit = self.implicit_run(slaves, exchange, clock)
         solved = self.implicit.solved if self.implicit else set()
         ticks_of, ahead = self.schedule.ticks, self.schedule.ahead(self.wiring, self.descriptions)
         record = ContactRecord(slaves, clock, ticks_of, {n: late for n, late in ahead.items() if n not in solved})
         record.start(start)
-        drives = self.drives(slaves, clock, solved)
+        drives, blocks = self.drives(slaves, clock, self.implicit)
         power = self._power(slaves, exchange, clock, len(recorder.time), every)
         if power is not None:
             power.start(start)
         stepped = self.implicit.operations(clock) if self.implicit else self.one_step(slaves, exchange, clock, power)
         operations = [
-            *(operation for operation, _ in drives),
+            *drives,
             *stepped,
             *record.operations(),
             *(power.operations() if power is not None else ()),
@@ -373,10 +373,11 @@ class Master:
             return f"interrupted at {clock.at(ticks):g} s" if interruption.requested else None
 
         with noted_interruption() as interruption, recorder.memory_ahead():
-            ticks, end = run_loop(loop, [*(block for _, block in drives), *record.blocks()], count, between)
+            ticks, end = run_loop(loop, [*blocks, *record.blocks()], count, between)
         recorder.recorded(ticks // every + 1)
         contacts, counts = record.finished()
-        trace = replace(recorder.trace(self._provenance()), events=event_values(contacts, counts))
+        origin = provenance(scenario, self.descriptions, self.schedule)
+        trace = replace(recorder.trace(origin), events=event_values(contacts, counts))
         rows = len(trace.time)
         if power is not None:
             trace = trace.with_signals(power.signals(rows))
@@ -384,7 +385,7 @@ class Master:
         held = [one for one in constants if one.slave not in solved]
         steps = {name: ticks * step for name, ticks in self.schedule.longest(self.wiring).items()}
         notes = [*long_steps(held, slaves, contacts, self.in_turn, steps)]
-        driven = {signal.node for signal in self.signals if not signal.is_constant}
+        driven = {signal.node for signal in self._changing(self.implicit)}
         notes += self.schedule.notes(self.wiring, self.descriptions, step, solved, driven)
         notes += power.notes() if power is not None else ()
         for slave in slaves.values():
@@ -405,15 +406,22 @@ class Master:
             slaves, self.wiring, exchange, self.schedule, clock, driven=driven, rows=rows, every=every
         )
 
-    def implicit_run(self, slaves: Mapping[str, Slave], exchange: Exchange) -> ImplicitRun:
+    def implicit_run(self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock) -> ImplicitRun:
         steps = partial(self._steps, slaves)
-        return ImplicitRun(self.scenario, self.groups, slaves, exchange, self.wiring, steps)
+        return ImplicitRun(self.scenario, self.groups, slaves, exchange, self.wiring, self.signals, clock, steps)
 
-    def drives(self, slaves: Mapping[str, Slave], clock: Clock, solved: Collection[str]) -> list[tuple[Access, Block]]:
-        """Set driven inputs that change, with blocks of their values.   solved: slaves whose forces are solved for"""
-        changing = [signal for signal in self.signals if not signal.is_constant]
-        leads = self.schedule.leads(self.wiring, self.descriptions, solved)
-        return [*drive_operations(slaves, changing, clock, self.schedule.ticks, leads)]
+    def drives(
+        self, slaves: Mapping[str, Slave], clock: Clock, implicit: ImplicitRun | None
+    ) -> tuple[list[Access], list[Block]]:
+        """Set driven inputs that change, with blocks of their values."""
+        leads = self.schedule.leads(self.wiring, self.descriptions, implicit.solved if implicit else ())
+        made = [*drive_operations(slaves, self._changing(implicit), clock, self.schedule.ticks, leads)]
+        return [access for access, _ in made], [block for _, block in made] + (implicit.blocks() if implicit else [])
+
+    def _changing(self, implicit: ImplicitRun | None) -> list[Signal]:
+        """Those that change, but for motions that are part of what is solved."""
+        moved = implicit.moved if implicit else ()
+        return [signal for signal in self.signals if not signal.is_constant and signal.node not in moved]
 
     def one_step(
         self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock, power: ConnectionPower | None = None
@@ -437,22 +445,6 @@ class Master:
             parted = self.parted[name] = PartedSteps(slaves[name])
             yield Keep(clock=clock, every=every, phase=every - 1, parted=parted)
         yield Step(clock=clock, every=every, phase=every - 1, slave=slaves[name], parted=parted)
-
-    def _provenance(self) -> dict[str, object]:
-        experiment, step = self.scenario.experiment, self.scenario.seconds("step")
-        longer = {name: ticks * step for name, ticks in self.schedule.ticks.items() if ticks > 1}
-        return {
-            "scenario": self.scenario.path.name,
-            "slaves": {n: {"model": d.model_name, "guid": d.guid} for n, d in self.descriptions.items()},
-            "algorithm": experiment.algorithm,
-            **({"order": order} if (order := list(self.schedule.order)) != list(self.descriptions) else {}),
-            "step": step,
-            **({"steps": longer} if longer else {}),
-            "fmu-builder": installed_version("fmu-builder"),
-            "fmpy": installed_version("fmpy"),
-            "numpy": installed_version("numpy"),
-            "python": platform.python_version(),
-        }
 
 
 # ---- the system, for what shows it or writes it --------------------------------------------------------------------

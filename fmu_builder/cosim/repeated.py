@@ -130,7 +130,7 @@ class RepeatedRun:
         try:
             loop = ready.loop
             if loop is None:
-                implicit = master.implicit_run(slaves, ready.exchange)
+                implicit = master.implicit_run(slaves, ready.exchange, ready.clock)
                 loop = self._loop_of(ready, implicit)
             self._running = loop
             ticks, ended = run_ticks(loop, ready.blocks, self._count, self._between)
@@ -211,14 +211,14 @@ class RepeatedRun:
 
     def _loop_of(self, ready: _Prepared, implicit: ImplicitRun | None) -> Loop:
         master, clock = self._master, ready.clock
-        drives = master.drives(self._slaves, clock, implicit.solved if implicit else ())
+        drives, blocks = master.drives(self._slaves, clock, implicit)
         stepped = implicit.operations(clock) if implicit else master.one_step(self._slaves, ready.exchange, clock)
         operations = [
-            *(operation for operation, _ in drives),
+            *drives,
             *stepped,
             *(ready.record.operations() if self._with_contacts else ()),
             *ready.recorder.operations(clock, self._every),
             *(ready.sensitivities.operation(clock, self._every) if ready.sensitivities else ()),
         ]
-        ready.blocks = [*(block for _, block in drives), *(ready.record.blocks() if self._with_contacts else ())]
+        ready.blocks = [*blocks, *(ready.record.blocks() if self._with_contacts else ())]
         return loop_of(operations, clock)[0]

@@ -110,10 +110,15 @@ def _offset(variable: SlaveVariable, unit: Unit) -> float:
     return 0.0 if variable.relative else unit.offset
 
 
+def is_in_si(variable: SlaveVariable) -> bool:
+    """Whether an FMU has the values of a Real in SI."""
+    unit = unit_of(variable)
+    return (unit.factor, unit.offset) == (1.0, 0.0)
+
+
 def si_unit(variable: SlaveVariable) -> str:
     """The name of the unit of values in SI."""
-    unit = unit_of(variable)
-    return variable.unit if (unit.factor, unit.offset) == (1.0, 0.0) else dimension_text(unit)
+    return variable.unit if is_in_si(variable) else dimension_text(unit_of(variable))
 
 
 _BLOCK = 1024  # steps that a law is evaluated for at once
@@ -159,6 +164,10 @@ class LawSignal:
         blocks, places = np.divmod(np.rint((times - self.start) / self.step).astype(np.int64), _BLOCK)
         return np.concatenate([self._of_block(int(b))[places[blocks == b]] for b in np.unique(blocks)])
 
+    def values_between(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """At any times."""
+        return self._values(times)
+
     def slope(self, node: Node, variable: SlaveVariable) -> LawSignal:
         """Its derivative as the signal of another variable."""
         return LawSignal(node, variable, self.law, self.start, self.step, is_slope=True)
@@ -198,6 +207,10 @@ class TableSignal:
         share = np.maximum(times - time[inside], 0.0) / np.where(length > 0.0, length, 1.0)  # 0: outside, at a jump
         between = value[inside] + (value[inside + 1] - value[inside]) * share
         return in_fmu(self.variable, np.where((k > inside) | (times < time[0]), value[k], between))
+
+    def values_between(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """At any times."""
+        return self.values(times)
 
     def slope(self, node: Node, variable: SlaveVariable) -> TableSignal:
         """Its derivative as the signal of another variable: steps, written with repeated times; 0 outside."""

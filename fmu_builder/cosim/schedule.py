@@ -70,8 +70,8 @@ class Schedule:
         Motions that a drive gives a force element belong to the time of those that its bodies give it: of one at the
         end of the step and one at its beginning it would take the way of a step for relative motion.  Its parameters
         belong there too, and its switches to the time at which its force begins to act: under Jacobi, too, that is the
-        end of its step.  Where forces are solved for, the motion of the bodies over the whole step counts, and the
-        drive is held in the middle of it."""
+        end of its step.  Where forces are solved for, the motion of the bodies over the whole step counts, and what
+        is no part of the solution is held in the middle of it."""
         ahead: dict[str, float] = {**self.ahead(wiring, slaves), **dict.fromkeys(solved, 0.5)}
         found: dict[Node, float] = {}
         for name, slave in slaves.items():
@@ -121,7 +121,8 @@ class Schedule:
         """Force elements between their bodies, pairs of slaves with different steps that act on each other, and motions
         that are held.
 
-        solved   slaves whose forces do not follow from the order of the calls     driven   by values that change"""
+        solved   slaves whose forces do not follow from the order of the calls
+        driven   by values that change, and no part of what is solved"""
         if between := [one for one in self.between_bodies(wiring, slaves) if one[0] not in solved]:
             (name, before, behind), *others = between
             also = f", and {' and '.join(one for one, _, _ in others[:3])} likewise" if others else ""
@@ -150,7 +151,8 @@ class Schedule:
         if held := sorted(f"{slave}.{name}" for slave, name in motions.intersection(driven)):
             yield (
                 f"{listed(held, 3)}: driven, and held in the middle of each communication step, so that the error "
-                "falls with the step alone, whatever coupling_tolerance is; prescribed_motion moves within the step"
+                "falls with the step alone, whatever coupling_tolerance is; drive the position in SI units, whose "
+                "velocity follows, or connect a prescribed_motion"
             )
         links = {(source, target[0]) for target, sources in wiring.sources.items() for source, _ in sources}
         for a, b in sorted(links):

@@ -1,7 +1,8 @@
 """Forces between bodies and force elements that are solved for in each communication step: `implicit`, `adaptive`.
 
 bonds      what power bonds connect                  bodies     affine models of the bodies
-elements   what elements answer to a trial           forces     the discrete gradient
+elements   what elements answer to a trial           driven     their motions that [drive] gives
+forces     the discrete gradient
 iqn        the solution of all forces of a group     group      one step of a group
 substeps   within a step of `implicit`               control    steps of `adaptive`
 run        all groups of a run                       report     on their forces

@@ -40,7 +40,8 @@ class Bond:
 class Place:
     """A position input of an element, one number of it or all four of a quaternion, and the output that gives it.
 
-    velocities   outputs of the body that are its rates: one, or the three components of the angular velocity"""
+    velocities   outputs of the body that are its rates: one, or the three components of the angular velocity
+    A place that is driven has the element itself as its body, and the inputs that are its rates."""
 
     element: str
     names: tuple[str, ...]
@@ -52,12 +53,15 @@ class Place:
 class Group:
     """Bodies and elements that bonds connect, in the order of the scenario.
 
+    driven    components of their ports that [drive] moves: bonds and places of the elements with themselves
     reasons   why forces of the group are not solved for, by slave; empty if they are"""
 
     bodies: list[str]
     elements: list[str]
     bonds: list[Bond]
     places: list[Place]
+    driven: list[Bond]
+    driven_places: list[Place]
     reasons: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -65,23 +69,51 @@ class Group:
         return [*self.bodies, *self.elements]
 
 
-def find_groups(slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> list[Group]:
-    """The groups of a scenario, by its first body; those that cannot be solved have reasons."""
+def find_groups(slaves: Mapping[str, SlaveDescription], wiring: Wiring, driven: Collection[Node] = ()) -> list[Group]:
+    """The groups of a scenario, by its first body; those that cannot be solved have reasons.
+
+    driven   inputs in SI that [drive] sets"""
     bonds = [*find_bonds(slaves, wiring)]
     places = [place for name in slaves for place in _places_of(name, slaves, wiring)]
     groups: list[Group] = []
     for members in _connected(bonds):
         of_group = [b for b in bonds if b.element in members]
         bodies, elements = ({getattr(b, side) for b in of_group} for side in ("body", "element"))
+        moved = [one for n in slaves if n in elements for one in _driven_of(n, slaves[n], driven)]
         group = Group(
             [n for n in slaves if n in bodies],
             [n for n in slaves if n in elements],
             of_group,
             [p for p in places if p.element in elements and p.body in bodies],
+            [one for one in moved if isinstance(one, Bond)],
+            [one for one in moved if isinstance(one, Place)],
         )
         group.reasons.update(_obstacles(group, slaves, wiring))
         groups.append(group)
     return groups
+
+
+def _driven_of(name: str, slave: SlaveDescription, driven: Collection[Node]) -> Iterator[Bond | Place]:
+    """What [drive] moves of an element: velocities with the forces that belong to them, and places with their rates.  A
+    velocity that is driven without its place is none of them."""
+    for port in slave.ports.values():
+        if port.side != "force":
+            continue
+        moved = {speed for names in port.motion.values() for speed in names if (name, speed) in driven}
+        for role in PORT_KINDS[port.kind].motion:
+            places, speeds = port.motion.get(role.name, ()), port.motion.get(role.rate or "", ())
+            if not places or not speeds:
+                continue
+            is_turned = len(places) != len(speeds)
+            ones = [((p,), (v,)) for p, v in zip(places, speeds, strict=False)]
+            for names, rates in [(places, speeds)] if is_turned else ones:
+                if moved.issuperset(rates) and moved.intersection(names):
+                    yield Place(name, names, name, rates)
+                else:
+                    moved -= {*rates}
+        for velocity, force, unit in _components(port):
+            if velocity in moved:
+                yield Bond(name, velocity, force, name, velocity, "", unit, port.name, port.name)
 
 
 def _connected(bonds: Sequence[Bond]) -> list[set[str]]:

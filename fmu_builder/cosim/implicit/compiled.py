@@ -21,6 +21,7 @@ from fmu_builder.cosim.implicit.group import GroupRun
 from fmu_builder.cosim.kept_state import Kept
 from fmu_builder.cosim.link import function_address
 from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Finite, Operation, Term
+from fmu_builder.cosim.loop.program import BLOCK
 from fmu_builder.cosim.slave import Slave
 
 _ANSWERED = 2  # outcome of an operation: operations.h
@@ -79,8 +80,8 @@ _ELEMENT = _struct(
     "Element",
     ("member", _MEMBER),
     ("inputs answer", _VALUES),
-    ("rows place_rows sizes work metric orders path", c_void_p),
-    ("size place_count is_gradient is_kept interpolates evaluations", c_uint64),
+    ("rows place_rows sizes work metric orders driven driven_values path", c_void_p),
+    ("driven_count size place_count is_gradient is_kept interpolates evaluations", c_uint64),
     ("proportional", c_int64),
     ("debt", c_double),
     ("start end across", _END),
@@ -113,13 +114,13 @@ _GROUP = _struct(
     "Group",
     ("constants", _CONSTANTS_STRUCT),
     ("fault", _FAULT),
-    ("bodies elements others works last", c_void_p),
-    ("body_count element_count other_count rows", c_uint64),
+    ("bodies elements others driven works last", c_void_p),
+    ("body_count element_count other_count rows driven_rows block", c_uint64),
     ("steps unsolved_steps refused events looks_ahead tried has_inertia", c_uint64),
     ("is_divided substeps substep_count", c_uint64),
     ("largest_miss largest_drift drift unsolved model_time model_step step", c_double),
     ("controller", _CONTROLLER),
-    ("other velocity a W moved next way force scale summed total moment slope guess", c_void_p),
+    ("other velocity a jerk W moved next way force scale summed total moment slope guess", c_void_p),
     ("recent", c_void_p * 3),
     ("history", _HISTORY),
     ("least_squares", _LEAST_SQUARES),
@@ -148,6 +149,7 @@ class CompiledGroup:
         self._bodies, self._elements = (_BODY * len(bodies))(*bodies), (_ELEMENT * len(elements))(*elements)
         one.bodies, one.elements = ctypes.addressof(self._bodies), ctypes.addressof(self._elements)
         one.body_count, one.element_count, one.rows = len(bodies), len(elements), run.size
+        one.driven, one.driven_rows, one.block = self._kept(run.driven.motion), run.driven.size, BLOCK
         one.looks_ahead = run.looks_ahead
         one.works, one.last = self._kept(self._works), self._kept(run.last.copy())
         terms: list[list[Term]] = [[] for _ in range(run.size)]
@@ -233,6 +235,9 @@ class CompiledGroup:
             work=self._numbers([self._keys.index(key) for key in keys]),
             metric=element.gradient.metric.ctypes.data,
             orders=self._numbers([1] * element.inputs.size, np.int32),
+            driven=self._numbers(element.driven.places.tolist()),
+            driven_values=self._kept(element.driven.values),
+            driven_count=len(element.driven.places),
             path=self._kept(np.zeros((int(substeps.MOST), element.inputs.size))) if element.follows else None,
             size=element.size,
             place_count=len(element.places),

@@ -57,7 +57,7 @@ class Controller:
         while done < self.units:
             begin = time + done / self.units * self.step
             left = most = self.units - done
-            model = self.group.begin(tick, begin, self.step * left / self.units)
+            model = self.group.begin(tick, begin, self.step * left / self.units, done / self.units * self.step)
             while True:
                 wanted = self.length / self.step * self.units
                 count = max(int(np.ceil(most / max(wanted, 1.0) * (1.0 - 1e-9))), 1)
@@ -84,7 +84,7 @@ class Controller:
             self.length = min(self.step, max(self.length, trial.step * min(GROW, self._factor(error))))
             if error > 0.0:
                 self.length = min(self.length, trial.step * max(self._factor(error), SHRINK))
-            note = self.group.make(trial, tick, begin)
+            note = self.group.make(trial, tick, begin, done + units == self.units)
             if note:
                 return note
             if self.group.drift > self.tolerance or (self.group.looks_ahead and self.group.drift > 0.0):

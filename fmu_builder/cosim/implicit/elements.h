@@ -4,6 +4,8 @@
 
 #include "slaves.h"
 
+#define NO_ROW UINT64_MAX
+
 /* An end of a step, as in forces.py.   motion: velocities, then places, in the order of the inputs */
 typedef struct {
     double *motion, *force, *elastic, energy;
@@ -18,6 +20,8 @@ typedef struct {
 /* inputs          velocities, then places
  * answer          forces, one on each row of `rows`, then stored energies
  * place_rows      rows that move the places: one for a number, three for the four of a quaternion (sizes: 1 or 3)
+ * driven          places among the inputs of those that a drive moves, driven_count of them, and their values
+ *                 at both ends of each communication step of a block
  * work            of each bond: its number in the works of the group
  * metric          as in forces.py     orders: ones, as many as inputs
  * path            motion at the end of each substep, where its true step follows them
@@ -31,8 +35,10 @@ typedef struct {
     const uint64_t *rows, *place_rows, *sizes, *work;
     const double *metric;
     const int32_t *orders;
+    const uint64_t *driven;
+    const double *driven_values;
     double *path;
-    uint64_t size, place_count, is_gradient, is_kept, interpolates, evaluations;
+    uint64_t driven_count, size, place_count, is_gradient, is_kept, interpolates, evaluations;
     int64_t proportional;
     double debt;
     End start, end, across; /* across and what follows: for forces.h */
@@ -76,10 +82,23 @@ static int see(Element *e, End *end)
     return look(e, place, velocity, end->force, &energy);
 }
 
-/* At the beginning of a step, after its inputs are set. */
-static int begin_element(Element *e)
+/* Driven inputs at an end of the communication step in this row of a block, into a motion. */
+static void put_driven(const Element *e, uint64_t row, int is_end, double *motion)
+{
+    const double *values = e->driven_values + (2 * row + (uint64_t)is_end) * e->driven_count;
+    for (uint64_t i = 0; i < e->driven_count; i++)
+        motion[e->driven[i]] = values[i];
+}
+
+/* At the beginning of a step, after its inputs are set.   row: of the communication step that begins with it, else
+ * NO_ROW */
+static int begin_element(Element *e, uint64_t row)
 {
     TRY(get(&e->member, &e->inputs));
+    if (row != NO_ROW && e->driven_count) {
+        put_driven(e, row, 0, e->inputs.values);
+        TRY(set(&e->member, &e->inputs));
+    }
     copy(e->start.motion, e->inputs.values, e->inputs.size);
     copy(e->begun, e->inputs.values, e->inputs.size);
     clear(e->given, e->size);
@@ -123,14 +142,20 @@ static int step_inputs(Element *e, const double *start, const double *end, doubl
     return do_step(m, time, step, for_good);
 }
 
-/* The true step, to the motion that the inputs have now, through those at the ends of the substeps. */
-static int step_element(Element *e, double time, double step, uint64_t substeps)
+/* The true step, to the motion that the inputs have now, through those at the ends of the substeps.
+ * tried   where driven inputs go within a communication step     row   of the communication step that it ends, else
+ * NO_ROW */
+static int step_element(Element *e, double time, double step, uint64_t substeps, const double *tried, uint64_t row)
 {
     uint64_t n = e->inputs.size, count = e->path && substeps ? substeps : 1;
     double *end = e->end.motion, length = step / (double)count;
     const double *start = e->begun;
     TRY(get(&e->member, &e->inputs));
     copy(end, e->inputs.values, n);
+    if (row != NO_ROW)
+        put_driven(e, row, 1, end);
+    for (uint64_t i = 0; row == NO_ROW && i < e->driven_count; i++)
+        end[e->driven[i]] = tried[e->driven[i]];
     for (uint64_t k = 0; k < count; k++) {
         double *to = k + 1 < count ? e->path + k * n : end;
         const double *last = count > 1 ? e->path + (count - 1) * n : end;

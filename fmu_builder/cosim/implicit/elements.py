@@ -18,29 +18,43 @@ from fmu_builder.cosim.discarded_steps import end_of, not_made
 from fmu_builder.cosim.implicit.arithmetic import dot, turned
 from fmu_builder.cosim.implicit.bodies import Values
 from fmu_builder.cosim.implicit.bonds import GRADIENT, TRAPEZOID, Bond, Place, has_inner_state
+from fmu_builder.cosim.implicit.driven import DrivenInputs
 from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, seen, trapezoid
 from fmu_builder.cosim.kept_state import Kept
+from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.slave import DISCARD, Slave
 from fmu_builder.errors import Problem, SlaveError
+from fmu_builder.model.connectable import Node
 
 Vector = NDArray[np.float64]
 _STORED = re.compile(r"(?:.*\.)?energy\.elastic(?:\[\d+\])?")
 
 
 class Element:
-    """A force element.   rows: the row of the bodies' velocities that each of its bonds meets, shape (n,)"""
+    """A force element.
+
+    rows     the row of velocities that each of its bonds meets, shape (n,)
+    driven   its inputs that [drive] moves"""
 
     def __init__(
-        self, slave: Slave, bonds: Sequence[Bond], places: Sequence[Place], row_of: Mapping[tuple[str, str], int]
+        self,
+        slave: Slave,
+        bonds: Sequence[Bond],
+        places: Sequence[Place],
+        row_of: Mapping[tuple[str, str], int],
+        signals: Mapping[Node, Signal],
     ) -> None:
         variables = slave.description.variables
         self.slave, self.bonds = slave, tuple(bonds)
         self.rows = np.array([row_of[b.body, b.body_velocity] for b in bonds], dtype=np.intp)
         names = [b.velocity for b in bonds] + [name for place in places for name in place.names]
+        moved = {b.velocity for b in bonds if b.body == slave.name}
+        moved |= {name for place in places if place.body == slave.name for name in place.names}
         self.inputs = Values(slave, [variables[n].reference for n in names])
         self.places = [np.array([row_of[p.body, v] for v in p.velocities], dtype=np.intp) for p in places]
         stored = [v for v in variables.values() if v.type == "Real" and _STORED.fullmatch(v.name)]
         self.answer = Values(slave, [*(variables[b.force].reference for b in bonds), *(v.reference for v in stored)])
+        self.driven = DrivenInputs.of(slave, names, moved, signals)
         self.size = len(bonds)
         self._ones = np.ones(len(stored))
         inner = has_inner_state(slave.description, [b.force for b in bonds])
@@ -83,18 +97,20 @@ class Element:
         self.inputs.set(np.concatenate([self.start.velocity, self.start.place]))
         return not np.array_equal(self.answer.get(), before)
 
-    def begin(self) -> None:
-        """At the beginning of a step, after its inputs are set."""
+    def begin(self, tick: int, is_first: bool) -> None:
+        """At the beginning of a step, after its inputs are set.   is_first: in the communication step"""
+        if is_first and self.driven.signals:
+            motion = self.inputs.get().copy()
+            self.driven.put(motion, tick, is_end=False)
+            self.inputs.set(motion)
         self.start = self._seen_now()
         if self.kept is not None:
             self.kept.keep()
 
-    def moved(self, velocity: Vector, step: float) -> tuple[Vector, Vector]:
-        """Place and velocities at the end of a step, where all bodies have these velocities.
-
-        velocity  of all rows of the group at both ends, shape (2, rows)"""
+    def moved(self, motion: Vector) -> tuple[Vector, Vector]:
+        """Place and velocities at the end of a step with this motion of all rows of the group: Model.motion."""
         place, at = self.start.place.copy(), 0
-        way = step * (velocity[0] + velocity[1]) / 2.0
+        way = motion[2]
         for rows in self.places:
             if len(rows) == 3:
                 place[at : at + 4] = turned(place[at : at + 4], way[rows])
@@ -102,11 +118,11 @@ class Element:
             else:
                 place[at] += way[rows[0]]
                 at += 1
-        return place, velocity[1][self.rows]
+        return place, motion[1][self.rows]
 
-    def try_step(self, velocity: Vector, time: float, step: float) -> tuple[StepForce, End]:
-        """The force over a step after which the bodies have these velocities, and what the element shows there."""
-        place, speed = self.moved(velocity, step)
+    def try_step(self, motion: Vector, time: float, step: float) -> tuple[StepForce, End]:
+        """The force over a step with this motion of all rows, and what the element shows at its end."""
+        place, speed = self.moved(motion)
         if self.rung == GRADIENT:
             end = seen(self._look, place, speed)
             return self.gradient.force(self._look, self.start, end, step, self.debt), end
@@ -124,11 +140,18 @@ class Element:
         """The error of an FMU that ended the simulation in a trial."""
         return SlaveError(Problem(self.slave.name, f"{note}, in a step that is tried; take smaller steps"))
 
-    def step(self, time: float, step: float, path: Sequence[Vector] = ()) -> str | None:
+    def step(self, time: float, step: float, path: Sequence[Vector], tried: End, tick: int | None) -> str | None:
         """The true step, to the motion that the inputs have now; a note if the FMU ended the simulation.
 
-        path   the motions at the ends of the substeps, which differ from the true one by their drift in the last"""
+        path    the motions at the ends of the substeps, which differ from the true one by their drift in the last
+        tried   where driven inputs go within a communication step
+        tick    of the communication step that it ends, at whose end driven inputs have their own values"""
         end = self.inputs.get().copy()
+        if tick is None:
+            places = self.driven.places
+            end[places] = np.concatenate([tried.velocity, tried.place])[places]
+        else:
+            self.driven.put(end, tick, is_end=True)
         count = len(path) if self.follows and path else 1
         start, length = self._begun, step / count
         for k in range(count):

@@ -4,7 +4,20 @@
 
 #include "substeps.h"
 
-static int begin_group(Group *g, Loop *loop, double time, double step)
+/* The rows that are driven, this long after the communication step began. */
+static void drive(Group *g, const Loop *loop, double elapsed)
+{
+    uint64_t n = g->driven_rows, first = g->rows - n;
+    const double *V0 = g->driven + loop->tick % g->block * 3 * n, *a = V0 + n, *j = a + n;
+    for (uint64_t i = 0; i < n; i++) {
+        g->velocity[first + i] = V0[i] + elapsed * (a[i] + elapsed * j[i] / 2.0);
+        g->a[first + i] = a[i] + elapsed * j[i];
+        g->jerk[first + i] = j[i];
+    }
+}
+
+/* elapsed: s, since the communication step began */
+static int begin_group(Group *g, Loop *loop, double time, double step, double elapsed)
 {
     g->model_time = time;
     g->model_step = step;
@@ -20,15 +33,18 @@ static int begin_group(Group *g, Loop *loop, double time, double step)
         TRY(get(&b->member, &b->velocity));
         copy(g->velocity + b->first, b->velocity.values, b->velocity.size);
     }
+    if (g->driven_rows)
+        drive(g, loop, elapsed);
     for (uint64_t k = 0; k < g->element_count; k++)
-        TRY(begin_element(g->elements + k));
+        TRY(begin_element(g->elements + k, elapsed == 0.0 ? loop->tick % g->block : NO_ROW));
     copy(g->guess, g->last, g->rows);
     return 0;
 }
 
-/* The true step of every slave; `loop` for the exchange of their values. */
-static int make_step(Group *g, Loop *loop, double time)
+/* The true step of every slave; `loop` for the exchange of their values.   is_last: it ends the communication step */
+static int make_step(Group *g, Loop *loop, double time, int is_last)
 {
+    uint64_t row = is_last ? loop->tick % g->block : NO_ROW;
     double step = g->step, drift = 0.0;
     if (!g->substep_count)
         count_work(g);
@@ -51,7 +67,7 @@ static int make_step(Group *g, Loop *loop, double time)
     for (uint64_t k = 0; k < g->element_count; k++) {
         Element *e = g->elements + k;
         TRY(exchange(&e->member, loop, e->member.writes, e->member.write_count));
-        TRY(step_element(e, time, step, g->substep_count));
+        TRY(step_element(e, time, step, g->substep_count, e->answers[1 - g->tried].end.motion, row));
         TRY(exchange(&e->member, loop, e->member.reads, e->member.read_count));
         e->debt = e->answers[1 - g->tried].debt;
         for (uint64_t i = 0; i < e->size; i++)
@@ -153,7 +169,7 @@ static int make_controlled_step(Group *g, Loop *loop, double time)
     const Constants *k = &g->constants;
     double units = (double)c->units, begin = time + (double)c->done / units * c->step;
     int64_t left = c->units - c->done, most = left, taken;
-    TRY(begin_group(g, loop, begin, c->step * (double)left / units));
+    TRY(begin_group(g, loop, begin, c->step * (double)left / units, (double)c->done / units * c->step));
     for (;;) {
         double wanted = c->length / c->step * units;
         int64_t count = rounded_up((double)most / larger(wanted, 1.0) * (1.0 - 1e-9));
@@ -190,7 +206,7 @@ static int make_controlled_step(Group *g, Loop *loop, double time)
     c->length = smaller(c->step, larger(c->length, g->step * smaller(k->grow, factor_of(g, c->error))));
     if (c->error > 0.0)
         c->length = smaller(c->length, g->step * larger(factor_of(g, c->error), k->shrink));
-    TRY(make_step(g, loop, begin));
+    TRY(make_step(g, loop, begin, taken == left));
     if (g->drift > c->tolerance || (g->looks_ahead && g->drift > 0.0))
         c->length = smaller(c->length, g->step * larger(factor_of(g, g->drift), k->shrink));
     c->elapsed = any(c->first, g->rows) || any(c->last, g->rows) ? c->elapsed + g->step : 0.0;
@@ -207,9 +223,9 @@ static Outcome advance_group(Group *g, Loop *loop)
     Controller *c = &g->controller;
     double time = loop->start + (double)loop->tick * loop->step;
     if (!c->is_adaptive) {
-        int ended = begin_group(g, loop, time, c->step) ||
+        int ended = begin_group(g, loop, time, c->step, 0.0) ||
                     solve_group(g, c->step, g->constants.accuracy) ||
-                    (g->is_divided && divide(g, c->step)) || make_step(g, loop, time);
+                    (g->is_divided && divide(g, c->step)) || make_step(g, loop, time, 1);
         return ended ? GROUP_ENDED : DONE;
     }
     if (!c->is_within)

@@ -15,13 +15,16 @@ from fmu_builder.cosim.exchange import Exchange
 from fmu_builder.cosim.implicit.arithmetic import dot
 from fmu_builder.cosim.implicit.bodies import Body
 from fmu_builder.cosim.implicit.bonds import Group
+from fmu_builder.cosim.implicit.driven import DrivenRows
 from fmu_builder.cosim.implicit.elements import Element, do_step
 from fmu_builder.cosim.implicit.forces import End, StepForce
 from fmu_builder.cosim.implicit.iqn import solve
 from fmu_builder.cosim.implicit.report import GroupReport
-from fmu_builder.cosim.loop.operations import Call, Term
+from fmu_builder.cosim.loop.operations import Call, Clock, Term
+from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.errors import Problem, SlaveError
+from fmu_builder.model.connectable import Node
 from fmu_builder.model.wiring import Wiring
 
 Vector = NDArray[np.float64]
@@ -30,16 +33,16 @@ ACCURACY, ENOUGH = 1e-10, 1e-8  # of the velocities that the forces cause, relat
 
 
 class Model:
-    """Bodies between two communication points: V1 = V0 + H (a + W f).   Shapes (n,), (n,), (n, n)
+    """Bodies between two communication points: V1 = V0 + H (a + W f) + H^2 j/2.   Shapes (n,), (n,), (n, n), (n,)
 
-    inertia   finds W when a force needs it     parts   rows of each body, between which W is 0"""
+    inertia   finds W when a force needs it     parts   rows of each body, between which W is 0
+    jerk      j, of rows that are driven"""
 
     def __init__(
-        self, velocity: Vector, a: Vector, inertia: Callable[[], Vector], parts: Sequence[slice] | None = None
+        self, velocity: Vector, a: Vector, jerk: Vector, inertia: Callable[[], Vector], parts: Sequence[slice]
     ) -> None:
-        self.velocity, self.a = velocity, a
+        self.velocity, self.a, self.jerk, self.parts = velocity, a, jerk, parts
         self._inertia = inertia
-        self.parts = parts or (slice(0, len(a)),)
 
     @functools.cached_property
     def inverse_inertia(self) -> Vector:
@@ -53,9 +56,15 @@ class Model:
             found[rows] = [dot(row, force[rows]) for row in self.inverse_inertia[rows, rows]]
         return found
 
-    def velocities(self, force: Vector, step: float) -> Vector:
-        """At both ends of a step, shape (2, n)."""
-        return np.array([self.velocity, self.velocity + step * (self.a + self.moved(force))])
+    def motion(self, force: Vector, step: float) -> Vector:
+        """Velocities at both ends of a step, and the way in it, shape (3, n)."""
+        next_ = self.velocity + step * (self.a + self.moved(force)) + step * step * self.jerk / 2.0
+        way = step * (self.velocity + next_) / 2.0 - step * step * step * self.jerk / 12.0
+        return np.array([self.velocity, next_, way])
+
+    def later(self, velocity: Vector, elapsed: float) -> Model:
+        """The model so much later, where the velocities are these."""
+        return Model(velocity, self.a + elapsed * self.jerk, self.jerk, lambda: self.inverse_inertia, self.parts)
 
 
 @dataclass(frozen=True)
@@ -63,13 +72,14 @@ class Trial:
     """Forces of a step that is not yet made.
 
     force      on the rows of the bodies, the mean of the step, shape (n,)     slope: of force, 1/s; None: it is held
+    motion     of the rows: Model.motion
     unsolved   velocity by which the forces miss their law, m/s or rad/s, 0 if they are solved for
     last       forces of its last substep     works: of each element, J, by its bonds
     substeps   into which the step is divided     paths: of each element, its motion at the end of each of them"""
 
     step: float
     force: Vector
-    velocity: Vector
+    motion: Vector
     answers: tuple[tuple[StepForce, End], ...]
     unsolved: float
     last: Vector
@@ -80,7 +90,16 @@ class Trial:
 
 
 class GroupRun:
-    def __init__(self, group: Group, slaves: Mapping[str, Slave], exchange: Exchange, wiring: Wiring) -> None:
+    def __init__(
+        self,
+        group: Group,
+        slaves: Mapping[str, Slave],
+        exchange: Exchange,
+        wiring: Wiring,
+        signals: Mapping[Node, Signal],
+        clock: Clock,
+    ) -> None:
+        """signals   of [drive]"""
         self.group = group
         self.writes = {name: exchange.writes[name] for name in group.members}
         self.reads = {name: exchange.reads[name] for name in group.members}
@@ -91,7 +110,10 @@ class GroupRun:
             for name in place.velocities:
                 forces.setdefault((place.body, name), None)
         rows = sorted(forces, key=lambda row: group.bodies.index(row[0]))
-        self._row_of = {row: k for k, row in enumerate(rows)}
+        driven = dict.fromkeys((b.body, b.body_velocity) for b in group.driven)
+        driven |= dict.fromkeys((p.body, name) for p in group.driven_places for name in p.velocities)
+        self._row_of = {row: k for k, row in enumerate([*rows, *driven])}
+        self.size = len(self._row_of)
         self.bodies: list[Body] = []
         self.elements: list[Element] = []
         self.parts: list[slice] = []
@@ -101,10 +123,11 @@ class GroupRun:
             self.parts.append(slice(first, first + len(own)))
             self.bodies.append(Body(slaves[name], [v for _, v in own], [forces[row] for row in own]))
         for name in group.elements:
-            bonds = [b for b in group.bonds if b.element == name]
-            places = [p for p in group.places if p.element == name]
-            self.elements.append(Element(slaves[name], bonds, places, self._row_of))
-        self.size = len(rows)
+            bonds = [b for b in [*group.bonds, *group.driven] if b.element == name]
+            places = [p for p in [*group.places, *group.driven_places] if p.element == name]
+            self.elements.append(Element(slaves[name], bonds, places, self._row_of, signals))
+        inputs = [element.driven for element in self.elements]
+        self.driven = DrivenRows.of([*driven], group.driven_places, inputs, signals, clock)
         self.others = self._other_sources(forces, exchange, wiring)
         self.last = self.summed([element.start.force for element in self.elements])
         self.refused = self.events = self.substeps = 0
@@ -141,8 +164,10 @@ class GroupRun:
         for call in calls[name]:
             call(tick)
 
-    def begin(self, tick: int, time: float, step: float) -> Model:
-        """Set the inputs of the step, and find the models of the bodies and the state of the elements."""
+    def begin(self, tick: int, time: float, step: float, elapsed: float = 0.0) -> Model:
+        """Set the inputs of the step, and find the models of the bodies and the state of the elements.
+
+        elapsed   s, since the communication step began"""
         for name in self.group.members:
             self._exchanged(self._writes, name, tick)
         other = np.zeros(self.size)
@@ -153,8 +178,10 @@ class GroupRun:
         for body, rows in zip(self.bodies, self.parts, strict=True):
             a[rows] = body.acceleration(time, step, other[rows])
             velocity[rows] = body.velocity.get()
+        jerk, rows = np.zeros(self.size), slice(self.size - self.driven.size, self.size)
+        velocity[rows], a[rows], jerk[rows] = self.driven.at(tick, elapsed)
         for element in self.elements:
-            element.begin()
+            element.begin(tick, elapsed == 0.0)
 
         def inertia() -> Vector:
             W = np.zeros((self.size, self.size))
@@ -162,7 +189,7 @@ class GroupRun:
                 W[rows, rows] = body.inverse_inertia(time, step)
             return W
 
-        return Model(velocity, a, inertia, self.parts)
+        return Model(velocity, a, jerk, inertia, self.parts)
 
     def solve(self, model: Model, time: float, step: float, accuracy: float = ACCURACY) -> Trial:
         """Forces over a step of this length; nothing is stepped.   Raises SlaveError where none are finite.
@@ -174,7 +201,7 @@ class GroupRun:
 
         def answered(force: Vector) -> Vector:
             nonlocal tried
-            motion = model.velocities(force, step)
+            motion = model.motion(force, step)
             tried = tuple(element.try_step(motion, time, step) for element in self.elements)
             return self.summed([answer.force for answer, _ in tried])
 
@@ -182,29 +209,28 @@ class GroupRun:
             nonlocal answers
             answers = tried
 
-        free = model.velocities(np.zeros(self.size), step)
+        free = model.motion(np.zeros(self.size), step)
         if not self.last.any() and not answered(self.last).any():  # in free flight
             return self._trial(step, self.last, free, tried, 0.0)
         scale = step * np.abs(model.inverse_inertia).max(axis=0, initial=0.0)
-        largest = max(float(np.abs(free).max(initial=0.0)), float((scale * np.abs(self.last)).max(initial=0.0)))
+        largest = max(float(np.abs(free[:2]).max(initial=0.0)), float((scale * np.abs(self.last)).max(initial=0.0)))
         solution = solve(answered, self.last, scale, accuracy * largest, ENOUGH * largest, keep)
         if not np.isfinite(solution.residual):
             raise self.not_finite(time, step)
         force = np.where(scale > 0.0, solution.x, solution.value)  # without a scale it moves nothing
-        motion = model.velocities(force, step)
+        motion = model.motion(force, step)
         return self._trial(step, force, motion, answers, 0.0 if solution.solved else solution.residual)
 
     def _trial(
         self,
         step: float,
         force: Vector,
-        velocity: Vector,
+        motion: Vector,
         answers: tuple[tuple[StepForce, End], ...],
         unsolved: float,
     ) -> Trial:
-        way = step * (velocity[0] + velocity[1]) / 2.0
-        works = tuple(a.force * way[e.rows] for e, (a, _) in zip(self.elements, answers, strict=True))
-        return Trial(step, force, velocity, answers, unsolved, force, works)
+        works = tuple(a.force * motion[2][e.rows] for e, (a, _) in zip(self.elements, answers, strict=True))
+        return Trial(step, force, motion, answers, unsolved, force, works)
 
     def not_finite(self, time: float, step: float) -> SlaveError:
         names = ", ".join(self.group.elements)
@@ -216,7 +242,7 @@ class GroupRun:
 
     def forces_at(self, model: Model, force: Vector, time: float, step: float) -> list[Vector]:
         """The forces of the elements after a step under these forces on the rows; nothing is stepped."""
-        motion = model.velocities(force, step)
+        motion = model.motion(force, step)
         return [element.try_step(motion, time, step)[1].force for element in self.elements]
 
     def look_ahead(self, trial: Trial, time: float) -> tuple[float, float]:
@@ -230,7 +256,7 @@ class GroupRun:
             if end < time + step:
                 first = min(first, end)
             else:
-                drift = max(drift, float(np.abs(velocity - trial.velocity[1][rows]).max(initial=0.0)))
+                drift = max(drift, float(np.abs(velocity - trial.motion[1][rows]).max(initial=0.0)))
         return first, drift
 
     def summed(self, forces: Sequence[Vector]) -> Vector:
@@ -240,8 +266,10 @@ class GroupRun:
             np.add.at(total, element.rows, force)
         return total
 
-    def make(self, trial: Trial, tick: int, time: float) -> str | None:
-        """The true step of every slave of the group; a note if one of them ended the simulation."""
+    def make(self, trial: Trial, tick: int, time: float, is_last: bool = True) -> str | None:
+        """The true step of every slave of the group; a note if one of them ended the simulation.
+
+        is_last   whether it ends the communication step"""
         step, drift = trial.step, 0.0
         for body, rows in zip(self.bodies, self.parts, strict=True):
             force = trial.force[rows] + self._other[rows]
@@ -252,12 +280,12 @@ class GroupRun:
             if trial.slope is not None:
                 body.show(force)
             self._exchanged(self._reads, body.slave.name, tick)
-            drift = max(drift, float(np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)))
+            drift = max(drift, float(np.abs(body.velocity.get() - trial.motion[1][rows]).max(initial=0.0)))
         self.drift, self.largest_drift = drift, max(self.largest_drift, drift)
         paths = trial.paths or ((),) * len(self.elements)
-        for element, (answer, _), works, path in zip(self.elements, trial.answers, trial.works, paths, strict=True):
+        for element, (answer, end), works, path in zip(self.elements, trial.answers, trial.works, paths, strict=True):
             self._exchanged(self._writes, element.slave.name, tick)
-            note = element.step(time, step, path)
+            note = element.step(time, step, path, end, tick if is_last else None)
             if note:
                 return note
             self._exchanged(self._reads, element.slave.name, tick)

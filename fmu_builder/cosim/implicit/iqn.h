@@ -37,8 +37,8 @@ static int move_bodies(Group *g, const double *force, double step)
 {
     TRY(accelerate(g, force));
     for (uint64_t i = 0; i < g->rows; i++) {
-        g->next[i] = g->velocity[i] + step * (g->a[i] + g->moved[i]);
-        g->way[i] = step * (g->velocity[i] + g->next[i]) / 2.0;
+        g->next[i] = g->velocity[i] + step * (g->a[i] + g->moved[i]) + step * step * g->jerk[i] / 2.0;
+        g->way[i] = step * (g->velocity[i] + g->next[i]) / 2.0 - step * step * step * g->jerk[i] / 12.0;
     }
     return 0;
 }

@@ -5,7 +5,7 @@ scenario; a group takes the place of its first slave."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from fmu_builder.cosim.exchange import Exchange
 from fmu_builder.cosim.implicit.bonds import EXPLICIT, Group, find_groups
@@ -15,8 +15,11 @@ from fmu_builder.cosim.implicit.group import GroupRun
 from fmu_builder.cosim.implicit.report import BondReport, GroupReport
 from fmu_builder.cosim.implicit.substeps import divided, obstacle
 from fmu_builder.cosim.loop.operations import Clock, Operation, Together
+from fmu_builder.cosim.loop.program import Block
+from fmu_builder.cosim.scenario_inputs import Signal, is_in_si
 from fmu_builder.cosim.slave import Slave, SlaveDescription
 from fmu_builder.errors import Problem, listed
+from fmu_builder.model.connectable import Node
 from fmu_builder.model.scenario import COUPLING_TOLERANCE, IMPLICIT, CheckedScenario
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
@@ -25,12 +28,15 @@ _SHOWN = 8  # names in a note
 
 
 def groups_of(
-    scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring
+    scenario: CheckedScenario,
+    slaves: Mapping[str, SlaveDescription],
+    wiring: Wiring,
+    signals: Iterable[Signal],
 ) -> tuple[list[Group], list[Problem]]:
     """The groups of a scenario under `implicit` and `adaptive`; a problem if there are none."""
     if scenario.experiment.algorithm not in IMPLICIT:
         return [], []
-    groups = find_groups(slaves, wiring)
+    groups = find_groups(slaves, wiring, {one.node for one in signals if is_in_si(one.variable)} - {*wiring.sources})
     problems = []
     if not groups:
         what = (
@@ -66,6 +72,8 @@ class ImplicitRun:
         slaves: Mapping[str, Slave],
         exchange: Exchange,
         wiring: Wiring,
+        signals: Iterable[Signal],
+        clock: Clock,
         steps: Callable[[Clock, str], Iterator[Operation]],
     ) -> None:
         """steps   the operations that step a slave of no group"""
@@ -74,8 +82,9 @@ class ImplicitRun:
         self._step = scenario.seconds("step")
         self._reasons = [dict(group.reasons) for group in groups]
         self._runs: list[GroupRun | None] = []
+        by_node = {signal.node: signal for signal in signals}
         for group, reasons in zip(groups, self._reasons, strict=True):
-            run = None if reasons else GroupRun(group, slaves, exchange, wiring)
+            run = None if reasons else GroupRun(group, slaves, exchange, wiring, by_node, clock)
             if run is not None and (why := run.obstacle()):
                 name, _, what = why.partition(" ")
                 reasons[name] = what
@@ -90,6 +99,16 @@ class ImplicitRun:
     def solved(self) -> set[str]:
         """The slaves of the groups that are solved for."""
         return {name for run in self._runs if run is not None for name in run.group.members}
+
+    @property
+    def moved(self) -> set[Node]:
+        """Inputs whose drive is part of what is solved."""
+        runs = [run for run in self._runs if run is not None]
+        return {signal.node for run in runs for element in run.elements for signal in element.driven.signals}
+
+    def blocks(self) -> list[Block]:
+        """Of the values of drives."""
+        return [block for run in self._runs if run is not None for block in run.driven.blocks()]
 
     def operations(self, clock: Clock) -> Iterator[Operation]:
         """Of one communication step."""

@@ -66,8 +66,8 @@ static void extrapolate_forces(Group *g, int64_t done)
         g->guess[i] = done == 1 ? p2[i] : done == 2 ? 2.0 * p2[i] - p1[i] : 3.0 * (p2[i] - p1[i]) + p0[i];
 }
 
-/* The trial that is solved for becomes the beginning of the next substep. */
-static void pass_substep(Group *g, int64_t number, double weight)
+/* The trial that is solved for becomes the beginning of the next substep, so much later. */
+static void pass_substep(Group *g, int64_t number, double weight, double length)
 {
     uint64_t n = g->rows;
     for (uint64_t i = 0; i < n; i++) {
@@ -82,6 +82,8 @@ static void pass_substep(Group *g, int64_t number, double weight)
             copy(e->path + (uint64_t)number * e->inputs.size, e->start.motion, e->inputs.size);
         e->debt = e->answers[1 - g->tried].debt;
     }
+    for (uint64_t i = 0; i < n; i++)
+        g->a[i] += length * g->jerk[i];
     copy(g->velocity, g->next, n);
     copy(g->recent[0], g->recent[1], n);
     copy(g->recent[1], g->recent[2], n);
@@ -104,7 +106,7 @@ static int divide(Group *g, double step)
     for (int64_t k = 0; k < count; k++) {
         TRY(solve_group(g, length, g->constants.accuracy_within));
         unsolved = larger(unsolved, g->unsolved);
-        pass_substep(g, k, (double)(count - k) - 0.5);
+        pass_substep(g, k, (double)(count - k) - 0.5, length);
         extrapolate_forces(g, k + 1);
     }
     for (uint64_t i = 0; i < n; i++) {

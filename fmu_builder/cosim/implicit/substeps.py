@@ -74,7 +74,7 @@ def _count(group: GroupRun, model: Model, trial: Trial) -> int:
     change = group.summed([one.force for one in ends]) - group.summed([one.force for one in starts])
     changed = trial.step * max(changed, float(np.abs(model.moved(change)).max()))
     caused = trial.step * float(np.abs(model.moved(trial.force)).max())
-    largest = max(float(np.abs(trial.velocity).max()), caused)
+    largest = max(float(np.abs(trial.motion[:2]).max()), caused)
     share = MARGIN * changed / (angle * largest) if largest > 0.0 else 0.0
     return max(math.ceil(min(MOST, angle / ANGLE * math.sqrt(min(1.0, share)))), 1)
 
@@ -86,11 +86,10 @@ def _in_substeps(group: GroupRun, model: Model, whole: Trial, time: float, count
     works = tuple(np.zeros(element.size) for element in group.elements)
     forces: list[Vector] = []
     paths: list[list[Vector]] = [[] for _ in group.elements]
-    velocity, trial = model.velocity, whole
+    part, trial = model, whole
     for k in range(count):
-        part = Model(velocity, model.a, lambda: model.inverse_inertia, model.parts)
         trial = group.solve(part, time, step, ACCURACY)
-        velocity = trial.velocity[1]
+        part = part.later(trial.motion[1], step)
         total = total + trial.force
         moment = moment + trial.force * (count - k - 0.5)
         unsolved = max(unsolved, trial.unsolved)
@@ -105,12 +104,12 @@ def _in_substeps(group: GroupRun, model: Model, whole: Trial, time: float, count
     group.last = last
     mean = total / count
     slope = 12.0 / whole.step * (mean / 2.0 - moment / (count * count))
-    ends = np.array([model.velocity, velocity])
+    motion = np.array([model.velocity, part.velocity, trial.motion[2]])
     return replace(
         trial,
         step=whole.step,
         force=mean,
-        velocity=ends,
+        motion=motion,
         unsolved=unsolved,
         works=works,
         slope=slope,

@@ -9,7 +9,8 @@
 /* velocity       rows first .. first + velocity.size - 1 of the group
  * force          acts on the rows `acts` of the body; given: forces that are not solved for, on its rows
  * rate, states   derivatives of the states, and references of the states
- * is_moved       else its velocities are inputs; gives_derivatives: else steps are tried
+ * is_moved       by forces; else is_timed: its velocities follow from the time, else from inputs
+ * gives_derivatives   else steps are tried
  * step_to_event  of an FMU that ends steps at events, else 0
  * before         velocities before the last step of length step_before, if there was one
  * has_slope      whether its forces had slopes in the last step     orders: ones, as many as forces */
@@ -21,7 +22,7 @@ typedef struct {
     const uint64_t *acts;
     double *seed, *slope, *given, *free, *before;
     double step_before;
-    uint64_t first, probes, is_moved, gives_derivatives, has_stepped, has_slope;
+    uint64_t first, probes, is_moved, is_timed, gives_derivatives, has_stepped, has_slope;
     const int32_t *orders;
 } Body;
 
@@ -77,7 +78,7 @@ static int acceleration(Body *b, double time, double step, const double *other, 
 {
     uint64_t n = b->velocity.size;
     copy(b->given, other, n);
-    if (!b->is_moved) {
+    if (!b->is_moved && !b->is_timed) {
         clear(a, n);
         if (!b->has_stepped)
             return 0;
@@ -86,7 +87,7 @@ static int acceleration(Body *b, double time, double step, const double *other, 
             a[i] = (b->velocity.values[i] - b->before[i]) / b->step_before;
         return 0;
     }
-    if (b->gives_derivatives) {
+    if (b->is_moved && b->gives_derivatives) {
         TRY(set_forces(b, other));
         TRY(get(&b->member, &b->rate));
         return velocity_slope(b, b->rate.values, a);

@@ -8,7 +8,8 @@ other forces, and the inverse inertia W come from directional derivatives D: wit
     a = D[V, x](xdot)            W_j = D[V, x](D[xdot, f_j](1))
 
 or from steps that are tried, 1 + (number of forces), and whose state is restored.  They hold for one step.
-A body whose velocities depend on no state follows inputs: W = 0, and a is that of its last step."""
+A body whose velocities depend on no state is moved by no force, W = 0: a is found from a step that is tried if they
+follow from the time alone, and is that of its last step if they follow inputs."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, PROBES
 from fmu_builder.cosim.kept_state import Kept
+from fmu_builder.cosim.schedule import followed
 from fmu_builder.cosim.slave import FATAL, OK, Slave
 
 Vector = NDArray[np.float64]
@@ -114,6 +116,8 @@ class Body:
         self.is_moved = all(description.states_behind.get(n, True) for n in velocities)
         self.rung = DERIVATIVES if description.derivatives and self._gives_derivatives() else PROBES
         self.kept = Kept(slave) if description.can_restore else None
+        in_time = all(followed(description, name) == frozenset() for name in velocities)
+        self.is_timed = not self.is_moved and in_time and self.kept is not None
         self.step_to_event: Any = slave.library["step_to_event"] if slave.ends_early else None
         if self.step_to_event is not None:
             self.step_to_event.argtypes = (c_void_p, c_double, c_double, c_void_p)
@@ -136,9 +140,9 @@ class Body:
     def acceleration(self, time: float, step: float, other: Vector) -> Vector:
         """a, shape (n,).   other: forces on the rows that are not solved for, shape (n,)"""
         self._other = other
-        if not self.is_moved:
+        if not self.is_moved and not self.is_timed:
             return self._followed()
-        if self.rung == DERIVATIVES:
+        if self.is_moved and self.rung == DERIVATIVES:
             self.force.set(other[self.acts])
             return self._to_velocity.of(self.rate.get())
         self._free = self._tried(time, step, other)

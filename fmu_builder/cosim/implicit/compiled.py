@@ -71,7 +71,7 @@ _BODY = _struct(
     ("step_to_event", c_void_p),
     ("states acts seed slope given free before", c_void_p),
     ("step_before", c_double),
-    ("first probes is_moved gives_derivatives has_stepped has_slope", c_uint64),
+    ("first probes is_moved is_timed gives_derivatives has_stepped has_slope", c_uint64),
     ("orders", c_void_p),
 )
 _END = _struct("End", ("motion force elastic", c_void_p), ("energy", c_double))
@@ -218,6 +218,7 @@ class CompiledGroup:
             acts=self._numbers(body.acts),
             first=self._run.parts[number].start,
             is_moved=body.is_moved,
+            is_timed=body.is_timed,
             gives_derivatives=body.rung == DERIVATIVES,
             orders=self._numbers([1] * body.force.size, np.int32),
         )

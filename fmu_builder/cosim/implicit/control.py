@@ -5,7 +5,7 @@ Error of a trial, m/s or rad/s, the largest over the bodies' rows:
     (i)   |H W (f - (F0 + F1)/2)|    F0, F1: forces of the elements at both ends.  Sees entry, exit, losses, stiffening;
                                      exactly zero for linear springs
     (ii)  |H W F''| H^2/12           the trapezoid's own, with F'' from both ends and the end of the step before; in the
-                                     first step from the middle
+                                     first step from the end of one of half its length
 
 (ii) makes phase, which adds up in a lasting motion: it counts once for each step of this length since forces began, at
 most a hundred times.  A step is refused if the error exceeds the tolerance, or the forces are not solved for.  The next
@@ -57,13 +57,16 @@ class Controller:
         while done < self.units:
             begin = time + done / self.units * self.step
             left = most = self.units - done
-            model = self.group.begin(tick, begin, self.step * left / self.units, done / self.units * self.step)
+            length = self._taken(most) / self.units * self.step
+            model = self.group.begin(tick, begin, length, done / self.units * self.step)
             while True:
-                wanted = self.length / self.step * self.units
-                count = max(int(np.ceil(most / max(wanted, 1.0) * (1.0 - 1e-9))), 1)
-                units = max(most // count, 1)
-                trial = self.group.solve(model, begin, units / self.units * self.step)
-                error, forces = self._error(model, trial, begin)
+                units = self._taken(most)
+                if units / self.units * self.step != length:
+                    length = units / self.units * self.step
+                    self.group.take_time(model, begin, length)
+                middle = self._forces_after(model, begin, length / 2.0) if self._before is None else None
+                trial = self.group.solve(model, begin, length)
+                error, forces = self._error(model, trial, middle)
                 if error <= self.tolerance and not trial.unsolved:
                     event, drift = self.group.look_ahead(trial, begin) if self.group.looks_ahead else (np.inf, 0.0)
                     if event < begin + trial.step:
@@ -96,19 +99,27 @@ class Controller:
             done += units
         return None
 
+    def _taken(self, most: int) -> int:
+        """Units of a step of about the length, so many of which fill those that are left."""
+        wanted = self.length / self.step * self.units
+        return max(most // max(int(np.ceil(most / max(wanted, 1.0) * (1.0 - 1e-9))), 1), 1)
+
     def _factor(self, error: float) -> float:
         if error > 0.0:
             return SAFETY * power_of_two_fifths(self.tolerance / error)
         return GROW if error == 0.0 else SHRINK  # no number: beyond all numbers
 
-    def _error(self, model: Model, trial: Trial, time: float) -> tuple[float, tuple[Vector, Vector]]:
-        """The error, and the forces on the rows at both ends."""
+    def _forces_after(self, model: Model, time: float, step: float) -> Vector:
+        return self.group.summed([end.force for _, end in self.group.solve(model, time, step).answers])
+
+    def _error(self, model: Model, trial: Trial, middle: Vector | None) -> tuple[float, tuple[Vector, Vector]]:
+        """The error, and the forces on the rows at both ends.   middle: between them, in the first step"""
         H = trial.step
         first = self.group.summed([element.start.force for element in self.group.elements])
         last = self.group.summed([end.force for _, end in trial.answers])
         missing = H * np.abs(model.moved(trial.force - (first + last) / 2.0)).max(initial=0.0)
         if self._before is None:
-            middle = self.group.summed(self.group.forces_at(model, trial.force, time, H / 2.0))
+            assert middle is not None
             bend = 4.0 * (first - 2.0 * middle + last)
         else:
             before, Hp = self._before.force, self._before.step

@@ -5,7 +5,8 @@ In a communication step of the length H, from V0 to V1 with the way D,
     V(t) = V0 + a t + j t^2/2        j = 6 (V0 + V1 - 2 D/H)/H^2        a = (V1 - V0)/H - j H/2
 
 so that the way of V is D: the cubic between two places with their velocities.  Where an element sees no place, or one
-that is turned, V is linear and j = 0.  At a jump between two communication steps each has the values of its side."""
+that is turned, V goes through its value in the middle, j = 4 (V0 - 2 Vm + V1)/H^2.  At a jump between two communication
+steps each has the values of its side."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ class DrivenRows:
         inputs: Sequence[DrivenInputs],
         clock: Clock,
     ) -> None:
-        """velocities, ways   of each row; a way is None where V is linear     inputs   of the elements"""
+        """velocities, ways   of each row; a way is None where V alone counts     inputs   of the elements"""
         self.size = len(velocities)
         self._velocities, self._ways, self._inputs, self._clock = velocities, ways, inputs, clock
         self.motion: Vector = np.zeros((BLOCK, 3, self.size))
@@ -97,10 +98,11 @@ class DrivenRows:
         times = self._clock.start + np.arange(first, first + count + 1, dtype=np.float64) * H
         for row, (velocity, way) in enumerate(zip(self._velocities, self._ways, strict=True)):
             V0, V1 = _ends(velocity, times, H)
-            j = np.zeros(count)
             if way is not None:
                 from_, to = _ends(way, times, H)
                 j = 6.0 * (V0 + V1 - 2.0 * (to - from_) / H) / H**2
+            else:
+                j = 4.0 * (V0 - 2.0 * velocity.values_between(times[1:] - H / 2.0) + V1) / H**2
             self.motion[:count, :, row] = np.stack([V0, (V1 - V0) / H - j * H / 2.0, j], axis=1)
         for one in self._inputs:
             for column, signal in enumerate(one.signals):

@@ -16,6 +16,17 @@ static void drive(Group *g, const Loop *loop, double elapsed)
     }
 }
 
+/* Gives bodies that follow the time alone the a of a step of another length than that of begin_group. */
+static int take_time(Group *g, double step)
+{
+    for (uint64_t k = 0; k < g->body_count; k++) {
+        Body *b = g->bodies + k;
+        if (b->is_timed)
+            TRY(acceleration(b, g->model_time, step, g->other + b->first, g->a + b->first));
+    }
+    return 0;
+}
+
 /* elapsed: s, since the communication step began */
 static int begin_group(Group *g, Loop *loop, double time, double step, double elapsed)
 {
@@ -90,16 +101,15 @@ static int largest_moved(Group *g, const double *force, double *largest)
     return 0;
 }
 
+/* Forces on the rows at both ends of a trial. */
 static void sum_ends(Group *g, double *first, double *last)
 {
+    clear(first, g->rows);
     clear(last, g->rows);
-    if (first)
-        clear(first, g->rows);
     for (uint64_t k = 0; k < g->element_count; k++) {
         const Element *e = g->elements + k;
-        if (first)
-            add_forces(e, e->start.force, first);
-        add_forces(e, e->answers[first ? 1 - g->tried : g->tried].end.force, last);
+        add_forces(e, e->start.force, first);
+        add_forces(e, e->answers[1 - g->tried].end.force, last);
     }
 }
 
@@ -114,21 +124,17 @@ static int find_error(Group *g)
         c->bend[i] = g->force[i] - (c->first[i] + c->last[i]) / 2.0;
     TRY(largest_moved(g, c->bend, &missing));
     missing = H * missing;
-    if (c->has_before) {
-        for (uint64_t i = 0; i < n; i++) {
-            double change = (c->last[i] - c->first[i]) / H - (c->first[i] - c->before[i]) / Hp;
-            c->bend[i] = 2.0 * change / (H + Hp) * H * H;
-        }
-    } else {
-        TRY(answer_forces(g, g->force, g->model_time, H / 2.0, g->summed));
-        sum_ends(g, 0, c->bend);
-        for (uint64_t i = 0; i < n; i++)
-            c->bend[i] = 4.0 * (c->first[i] - 2.0 * c->bend[i] + c->last[i]);
+    for (uint64_t i = 0; i < n; i++) {
+        double first = c->first[i], last = c->last[i], before = c->before[i];
+        if (c->has_before)
+            c->bend[i] = 2.0 * ((last - first) / H - (first - before) / Hp) / (H + Hp) * H * H;
+        else
+            c->bend[i] = 4.0 * (first - 2.0 * before + last);
     }
     TRY(largest_moved(g, c->bend, &curved));
     curved = H * curved / 12.0 * smaller(larger(c->elapsed / H, 1.0), g->constants.added);
     c->error = larger(missing, curved);
-    return move_bodies(g, g->force, H);
+    return 0;
 }
 
 static double factor_of(const Group *g, double error)
@@ -162,20 +168,35 @@ static int look_at_bodies(Group *g, double time, double *event, double *drift)
     return 0;
 }
 
+/* Units of a step of about the length, so many of which fill those that are left. */
+static int64_t taken_of(const Controller *c, int64_t most)
+{
+    double wanted = c->length / c->step * (double)c->units;
+    int64_t count = rounded_up((double)most / larger(wanted, 1.0) * (1.0 - 1e-9));
+    count = count > 1 ? count : 1;
+    return most / count > 1 ? most / count : 1;
+}
+
 /* One step that the error allows, of the communication step from `time` on. */
 static int make_controlled_step(Group *g, Loop *loop, double time)
 {
     Controller *c = &g->controller;
     const Constants *k = &g->constants;
     double units = (double)c->units, begin = time + (double)c->done / units * c->step;
-    int64_t left = c->units - c->done, most = left, taken;
-    TRY(begin_group(g, loop, begin, c->step * (double)left / units, (double)c->done / units * c->step));
+    int64_t left = c->units - c->done, most = left, taken = taken_of(c, most);
+    double length = (double)taken / units * c->step;
+    TRY(begin_group(g, loop, begin, length, (double)c->done / units * c->step));
     for (;;) {
-        double wanted = c->length / c->step * units;
-        int64_t count = rounded_up((double)most / larger(wanted, 1.0) * (1.0 - 1e-9));
-        count = count > 1 ? count : 1;
-        taken = most / count > 1 ? most / count : 1;
-        TRY(solve_group(g, (double)taken / units * c->step, k->accuracy));
+        taken = taken_of(c, most);
+        if ((double)taken / units * c->step != length) {
+            length = (double)taken / units * c->step;
+            TRY(take_time(g, length));
+        }
+        if (!c->has_before) {
+            TRY(solve_group(g, length / 2.0, k->accuracy));
+            sum_ends(g, c->first, c->before);
+        }
+        TRY(solve_group(g, length, k->accuracy));
         TRY(find_error(g));
         if (c->error <= c->tolerance && g->unsolved == 0.0) {
             double event = __builtin_inf(), drift = 0.0;

@@ -191,6 +191,12 @@ class GroupRun:
 
         return Model(velocity, a, jerk, inertia, self.parts)
 
+    def take_time(self, model: Model, time: float, step: float) -> None:
+        """Give bodies that follow the time alone the a of a step of another length than that of `begin`."""
+        for body, rows in zip(self.bodies, self.parts, strict=True):
+            if body.is_timed:
+                model.a[rows] = body.acceleration(time, step, self._other[rows])
+
     def solve(self, model: Model, time: float, step: float, accuracy: float = ACCURACY) -> Trial:
         """Forces over a step of this length; nothing is stepped.   Raises SlaveError where none are finite.
 
@@ -239,11 +245,6 @@ class GroupRun:
             "take smaller steps, or algorithm = 'gauss_seidel'"
         )
         return SlaveError(Problem(self.group.elements[0], what))
-
-    def forces_at(self, model: Model, force: Vector, time: float, step: float) -> list[Vector]:
-        """The forces of the elements after a step under these forces on the rows; nothing is stepped."""
-        motion = model.motion(force, step)
-        return [element.try_step(motion, time, step)[1].force for element in self.elements]
 
     def look_ahead(self, trial: Trial, time: float) -> tuple[float, float]:
         """Of the bodies that show events: the time of the first one in the step, infinite without one, and how far

@@ -6,7 +6,7 @@
 #include "forces.h"
 
 /* Steps of control.py.   units: in a communication step; done: of these     before: forces at the beginning of the last
- * step, and its length     errors of the trial: error, and the forces at both ends */
+ * step, and its length; in the first one those in its middle     errors of the trial: error, and the forces at both ends */
 typedef struct {
     double tolerance, step, length, elapsed, step_before, error;
     int64_t units, done;
@@ -55,7 +55,7 @@ typedef struct {
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 320 && sizeof(Element) == 568 &&
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 328 && sizeof(Element) == 568 &&
                sizeof(Controller) == 120 && sizeof(Group) == 952, "compiled.py has other sizes");
 
 typedef struct {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.driven_orientation import turning
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.cosim.trace import read_trace
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean, shown_value
+from fmu_builder.errors import InputError, Problem, behind_number, collected, did_you_mean, shown_value
 from fmu_builder.headers import split_header
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import evaluate
@@ -24,7 +24,7 @@ from fmu_builder.model.given_values import check_bits, start_of
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario, Drive
 from fmu_builder.model.vectors import flat, vector_of
-from fmu_builder.units import Unit, dimension_text, mixes_cycles_and_angle, parse_unit
+from fmu_builder.units import Unit, dimension_text, mixes_cycles_and_angle, parse_unit, quantity
 
 Start = float | str
 T = TypeVar("T", float, Start, NDArray[np.float64])
@@ -252,7 +252,9 @@ def drive_signals(
             problems.append(Problem(where, f"{what}; only inputs and tunable parameters that are numbers are driven"))
             continue
         with collected(problems):
-            signals[slave, rest] = _signal(scenario, drive, (slave, rest), variable, where)
+            signals[slave, rest] = signal = _signal(scenario, drive, (slave, rest), variable, where)
+            if slaves[slave].ours:
+                _check_range(signal, scenario, where)
     if problems:
         raise InputError(problems)
     for (slave, rest), signal in list(signals.items()):
@@ -346,6 +348,25 @@ def _check_finite(law: LawFunction, what: str, scenario: CheckedScenario, where:
     bad = ~np.isfinite(found.value) | ~np.isfinite(found.slope)
     if np.any(bad):
         raise InputError(Problem(where, f"{what} has no finite value at t = {times[bad][0]:g} s"))
+
+
+def _check_range(signal: Signal, scenario: CheckedScenario, where: str) -> None:
+    """Raises InputError where a drive leaves the range of its variable, which FMUs of fmu-builder refuse."""
+    start, stop = scenario.seconds("start"), scenario.seconds("stop")
+    times = np.linspace(start, stop, _LOOKED_AT)
+    if isinstance(signal, TableSignal):
+        own = np.array(signal.time)
+        times = np.union1d(times, own[(start <= own) & (own <= stop)])
+    values, variable = signal.values_between(times), signal.variable
+    least = -np.inf if variable.min is None else variable.min
+    most = np.inf if variable.max is None else variable.max
+    outside = np.flatnonzero((values < least) | (values > most))
+    if outside.size:
+        at = outside[0]
+        unit = behind_number(variable.unit)
+        rule = f"at least {quantity(least)}{unit}" if values[at] < least else f"at most {quantity(most)}{unit}"
+        what = f"has the value {quantity(values[at])}{unit} at t = {times[at]:g} s; {variable.name} must be {rule}"
+        raise InputError(Problem(where, what))
 
 
 _LOOKED_AT = 1001  # times of a run at which a law must have a value

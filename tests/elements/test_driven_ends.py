@@ -80,12 +80,13 @@ def test_the_tolerance_of_adaptive_counts_for_what_is_driven(tolerance: float, m
 
 
 @pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
+@pytest.mark.parametrize("law", [True, False])
 @pytest.mark.parametrize("at", [0.1, 0.1025])
-def test_a_driven_end_that_jumps_does_so_in_the_step_in_which_it_does(at: float, algorithm: str) -> None:
+def test_a_driven_end_that_jumps_does_so_in_the_step_in_which_it_does(at: float, law: bool, algorithm: str) -> None:
     """Between two communication steps, and in the midst of one; a step too early it would err by 0.1."""
-    table = {"time": [0.0, at, at, 1.0], "value": [0.0, 0.0, 0.01, 0.01]}
+    jump = f"t < {at}[s] -> 0[mm], 10[mm]" if law else {"time": [0, at, at, 1], "value": [0, 0, 0.01, 0.01]}
     tolerance = TIGHT[algorithm]
-    error = spring_error(table, lambda t: 0.01 * (t >= at), 5e-3, algorithm=algorithm, coupling_tolerance=tolerance)
+    error = spring_error(jump, lambda t: 0.01 * (t >= at), 5e-3, algorithm=algorithm, coupling_tolerance=tolerance)
     assert error < (0.002 if at == 0.1 else 0.02)
 
 

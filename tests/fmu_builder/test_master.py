@@ -517,6 +517,26 @@ def test_a_tunable_parameter_can_be_driven(tmp_path: Path) -> None:
     np.testing.assert_allclose(trace["floor.elastic_force"][1:], 100.0 + 10.0 * np.arange(10), rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("C_F", "said"),
+    [
+        ('"10[N/m] - 200[N/m/s]*#t"', r"has the value -0.2 N/m at t = 0.051 s; C_F must be at least 0 N/m"),
+        ("{ time = [0, 0.5, 3], value = [1, -1, 1] }", r"has the value -0.004 N/m at t = 0.251 s"),
+        ("{ time = [0, 1, 3], value = [1, 0.5, -1] }", ""),  # behind the run
+    ],
+)
+def test_a_drive_that_leaves_the_range_of_its_variable_is_refused_before_the_run(
+    tmp_path: Path, C_F: str, said: str
+) -> None:
+    drive = f'"floor.point.r[3]" = -0.001\n"floor.C_F" = {C_F}\n"floor.bouncy" = 1'
+    with pytest.raises(InputError) as caught:
+        floor(tmp_path, drive)
+    problems = [str(problem) for problem in caught.value.problems]
+    assert "[drive] floor.bouncy" in problems[-1]
+    assert len(problems) == 1 + bool(said)
+    assert not said or re.search(rf"\[drive\] floor.C_F: {said}", problems[0])
+
+
 def test_a_driven_law_drives_the_velocity_with_its_exact_derivative(tmp_path: Path) -> None:
     law = "t < 0.45[s] -> -2[mm]*sin(2*PI*#t/1[s])^2, -1[mm] - 1[mm/s]*(#t - 0.45[s])"
     trace = floor(tmp_path, f'"floor.point.r[3]" = "{law}"', step=0.05)

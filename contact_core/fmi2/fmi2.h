@@ -286,10 +286,13 @@ CC_FUNCTION fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 {
     CC_ENTER(ExitInitializationMode, CC_INITIALIZATION);
     cc_save(instance);
-    int failures = cc_check(instance) + cc_check_quaternions(instance);
+    instance->now.dirty = 1.0;
+    instance->failures = 0;
+    cc_refresh(instance, 0); /* parts are checked with what connections give them */
+    int failures = instance->failures;
+    failures += cc_check(instance);
+    failures += cc_check_quaternions(instance);
     if (!failures) {
-        instance->now.dirty = 1.0;
-        cc_refresh(instance, 0);
         if (instance->followed)
             cc_begin_following(instance);
         cc_accept_point_of(instance, 0.0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from pathlib import Path
 
@@ -283,3 +284,37 @@ def test_an_assembly_inside_another_takes_forces_from_outside_too(tmp_path: Path
     alone = Running(build(tmp_path, "Alone", around), {"hold.f": (0.0, 0.0, -1.0)})
     alone.step(0.1)
     assert alone.vector("hold.v")[2] == pytest.approx(-0.1, rel=1e-9)
+
+
+ARC = [[math.sin(a), 1.0 - math.cos(a), 0.0] for a in np.radians(np.arange(0.0, 91.0, 10.0))]  # from x to y
+CORNER = f"""
+element = "point_line_2"
+[line]
+points = {ARC}
+[start]
+k_r1 = 1e5
+VectorFr2 = [0, 0, 1]
+"""
+
+
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize(("angle", "status"), [(5.0, 0), (85.0, 3)])
+def test_a_part_is_checked_where_the_connections_put_it(
+    tmp_path_factory: pytest.TempPathFactory, angle: float, status: int, read: bool
+) -> None:
+    """VectorFr1 must not lie along the line at the bead, at the end of the line, whatever it is at the start
+    value of point.r, along the first chord, and whether a value is read before."""
+    folder = tmp_path_factory.mktemp("corner")
+    (folder / "Corner.toml").write_text(CORNER, encoding="utf-8")
+    bead = 'bead = { recipe = "PointMass", start = { r0 = [1, 0.999, 0] } }'
+    guide = 'guide = { recipe = "Corner", start = { VectorFr1 = [1, 0, 0] } }'
+    fmu = build(folder, "Bead", f'connections = [["bead.p", "guide.point"]]\n[parts]\n{bead}\n{guide}\n')
+    slave = fmu.slave()
+    slave.setup()
+    slave.set(
+        {"guide.VectorFr1[1]": math.cos(math.radians(angle)), "guide.VectorFr1[2]": math.sin(math.radians(angle))}
+    )
+    assert slave.call("fmi2EnterInitializationMode") == 0
+    if read:
+        slave.get("guide.delta1")
+    assert slave.call("fmi2ExitInitializationMode") == status

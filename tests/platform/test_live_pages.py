@@ -249,6 +249,23 @@ def test_the_time_beside_the_player_is_that_of_the_run(browser: Browser, tmp_pat
     shown.page.close()
 
 
+def test_a_run_of_slaves_with_unlike_steps_ends_where_all_of_them_do(
+    browser: Browser, tmp_path: Path, made: Made
+) -> None:
+    """Steps of 2 and 3 ms end together every 6 ms."""
+    scenario = tmp_path / "unlike.toml"
+    scenario.write_text(
+        'connections = [["m.p", "s.r"]]\n[experiment]\nstop = "6 ms"\nstep = "0.5 ms"\n[slaves]\n'
+        'm = { recipe = "SliderMass", start = { v0 = 1 }, step = "2 ms" }\n'
+        's = { recipe = "TranslationalSpring", step = "3 ms" }\n'
+    )
+    page, trace = made(scenario)
+    shown = opened(browser, page)
+    shown.after(EVERY_SIGNAL)
+    assert_same_bits(shown.values(), trace)
+    shown.page.close()
+
+
 def test_hold_beside_the_coupling_gains_energy(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:
     """An elastic floor at 22 steps a contact: the ball rises higher with a held force, to 0.1 m with the coupling."""
     shown = opened(browser, ball_and_floor[1])

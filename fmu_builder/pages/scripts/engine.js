@@ -176,6 +176,10 @@ function run(system, modules, changes, progress) {
     return { ...master.result(), failure };
 }
 
+function commonDivisor(a, b) {
+    return b ? commonDivisor(b, a % b) : a;
+}
+
 const MOST_STEPS = 1e6; // of a run in a page, whose signals are all in memory
 
 class Master {
@@ -185,7 +189,7 @@ class Master {
         this.start = system.experiment.start;
         this.step = changes.step ?? system.experiment.step;
         const length = (changes.stop ?? system.experiment.stop) - this.start;
-        const each = Object.values(system.ticks).reduce((all, ticks) => (all % ticks ? all * ticks : all), 1);
+        const each = Object.values(system.ticks).reduce((all, ticks) => all * ticks / commonDivisor(all, ticks), 1);
         this.count = Math.ceil(Math.max(Math.round(length / this.step), 1) / each) * each; // whole steps of all slaves
         this.algorithm = changes.algorithm || system.experiment.algorithm;
         this.plan = system.algorithms[this.algorithm];

@@ -408,7 +408,8 @@ class Master:
 
     def implicit_run(self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock) -> ImplicitRun:
         steps = partial(self._steps, slaves)
-        return ImplicitRun(self.scenario, self.groups, slaves, exchange, self.wiring, self.signals, clock, steps)
+        order = self.schedule.order
+        return ImplicitRun(self.scenario, self.groups, slaves, exchange, self.wiring, self.signals, clock, order, steps)
 
     def drives(
         self, slaves: Mapping[str, Slave], clock: Clock, implicit: ImplicitRun | None

@@ -93,14 +93,33 @@ class Schedule:
         return found
 
     def between_bodies(self, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> Iterator[tuple[str, str, str]]:
-        """Force elements that Gauss-Seidel steps behind one of their bodies and before another one, with both."""
-        place = self.place
+        """Force elements to which Gauss-Seidel brings the motion of one body later than that of another one, with the
+        body that is in time and the late one."""
         for name in () if self.jacobi else self.order:
-            bodies = _bodies_of(name, wiring, slaves)
-            before = [body for body in bodies if place[body] < place[name]]
-            behind = [body for body in bodies if place[body] > place[name]]
-            if before and behind:
-                yield name, max(before, key=place.__getitem__), min(behind, key=place.__getitem__)
+            delays = self._delays(name, wiring, slaves)
+            by_delay = sorted(delays, key=lambda body: (delays[body], self.place[body]))
+            if by_delay and delays[by_delay[0]] < delays[by_delay[-1]]:
+                late = next(body for body in by_delay if delays[body] > delays[by_delay[0]])
+                yield name, by_delay[0], late
+
+    def _delays(self, name: str, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> dict[str, int]:
+        """By slave that moves a force element, its own motion: how many steps later that is there, through those that
+        pass it on without a state in between, of which each is called before or behind what it follows."""
+        place, found = self.place, dict[str, int]()
+        ways = [(node, int(place[node[0]] > place[name])) for node in _motions_of(name, wiring, slaves)]
+        seen = set[Node]()
+        while ways:
+            node, delay = ways.pop()
+            if node in seen or node[0] == name:
+                continue
+            seen.add(node)
+            passed = followed(slaves[node[0]], node[1])
+            if not passed:
+                found[node[0]] = max(found.get(node[0], 0), delay)
+            for used in passed or ():
+                for source in wiring.sources.get((node[0], used), ()):
+                    ways.append((source, delay + int(place[source[0]] > place[node[0]])))
+        return found
 
     def before_quick_bodies(self, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> Iterator[tuple[str, str]]:
         """Force elements that Gauss-Seidel steps before a body with shorter steps, which is then in the midst of
@@ -127,10 +146,11 @@ class Schedule:
             (name, before, behind), *others = between
             also = f", and {' and '.join(one for one, _, _ in others[:3])} likewise" if others else ""
             also += f", and {len(others) - 3} more" if len(others) > 3 else ""
+            through = "" if {before, behind} <= _bodies_of(name, wiring, slaves) else " and what passes their motion on"
             yield (
                 f"{name} is stepped between its bodies {before} and {behind}{also}: it sees one at the end of a step "
                 "and the other one at its beginning, and takes the way of a body in a step for relative motion; list "
-                "such slaves behind their bodies, or leave out [experiment] order"
+                f"such slaves behind their bodies{through}, or leave out [experiment] order"
             )
         for name, body in self.before_quick_bodies(wiring, slaves):
             yield (
@@ -190,10 +210,24 @@ def schedule_of(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription
     _take_steps_of_bodies(ticks, scenario, slaves, wiring)
     schedule = Schedule(order, ticks, scenario.experiment.algorithm == "jacobi")
     if scenario.experiment.order is None:
-        behind = {name for name, *_ in schedule.between_bodies(wiring, slaves)}
-        behind |= {name for name, _ in schedule.before_quick_bodies(wiring, slaves)}
-        schedule = replace(schedule, order=sorted(order, key=behind.__contains__))
+        schedule = _behind_bodies(schedule, wiring, slaves)
     return schedule
+
+
+def _behind_bodies(schedule: Schedule, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> Schedule:
+    """The schedule with force elements behind bodies of which they would see one earlier than another one; where others
+    pass the motion on, in the order of what follows what."""
+    moved = _last(schedule, wiring, slaves)
+    if any(moved.between_bodies(wiring, slaves)):
+        other = _last(replace(schedule, order=_structural_order(slaves, wiring)), wiring, slaves)
+        moved = moved if any(other.between_bodies(wiring, slaves)) else other
+    return moved
+
+
+def _last(schedule: Schedule, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> Schedule:
+    behind = {name for name, *_ in schedule.between_bodies(wiring, slaves)}
+    behind |= {name for name, _ in schedule.before_quick_bodies(wiring, slaves)}
+    return replace(schedule, order=sorted(schedule.order, key=behind.__contains__))
 
 
 def _ticks(scenario: CheckedScenario, slave: str) -> int:

@@ -6,7 +6,7 @@
 #include "forces.h"
 
 /* Steps of control.py.   units: in a communication step; done: of these     before: forces at the beginning of the last
- * step, and its length; in the first one those in its middle     errors of the trial: error, and the forces at both ends */
+ * step, and its length; in the first one those in its middle     of the trial: error, and the forces at both ends */
 typedef struct {
     double tolerance, step, length, elapsed, step_before, error;
     int64_t units, done;
@@ -119,8 +119,8 @@ static uint64_t lay_out(Group *g, double *memory)
     History *h = &g->history;
     LeastSquares *w = &g->least_squares;
     Controller *c = &g->controller;
-    double **rows[] = {&g->other, &g->velocity, &g->a, &g->jerk, &g->moved, &g->next, &g->way, &g->force, &g->scale, &g->summed,
-                       &g->total, &g->moment, &g->slope, &g->guess, &g->recent[0], &g->recent[1],
+    double **rows[] = {&g->other, &g->velocity, &g->a, &g->jerk, &g->moved, &g->next, &g->way, &g->force, &g->scale,
+                       &g->summed, &g->total, &g->moment, &g->slope, &g->guess, &g->recent[0], &g->recent[1],
                        &g->recent[2],
                        &h->x, &h->value, &h->residual, &h->best_x, &h->best_value, &h->at, &h->direction,
                        &w->length, &w->part, &w->rest, &w->left, &c->before, &c->first, &c->last, &c->bend};

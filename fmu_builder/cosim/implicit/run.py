@@ -1,7 +1,7 @@
 """The algorithms `implicit` and `adaptive` of a run: which groups are solved for, their steps, and what they report.
 
-Slaves outside of groups, and groups that cannot be solved for, are stepped as under Gauss-Seidel, in the order of the
-scenario; a group takes the place of its first slave."""
+Slaves outside of groups, and groups that cannot be solved for, are stepped as under Gauss-Seidel, in its order; a group
+takes the place of its first slave."""
 
 from __future__ import annotations
 
@@ -74,11 +74,12 @@ class ImplicitRun:
         wiring: Wiring,
         signals: Iterable[Signal],
         clock: Clock,
+        order: Sequence[str],
         steps: Callable[[Clock, str], Iterator[Operation]],
     ) -> None:
-        """steps   the operations that step a slave of no group"""
-        self._steps = steps
-        self._slaves, self._exchange, self._groups = slaves, exchange, groups
+        """order   of the slaves     steps   the operations that step a slave of no group"""
+        self._order, self._steps = order, steps
+        self._exchange, self._groups = exchange, groups
         self._step = scenario.seconds("step")
         self._reasons = [dict(group.reasons) for group in groups]
         self._runs: list[GroupRun | None] = []
@@ -114,7 +115,7 @@ class ImplicitRun:
         """Of one communication step."""
         of = {name: run for run in self._runs if run is not None for name in run.group.members}
         begun: set[int] = set()
-        for name in self._slaves:
+        for name in self._order:
             run = of.get(name)
             if run is None:
                 yield from self._exchange.writes[name]

@@ -243,9 +243,12 @@ static int has_moved_first(const Element *e, int i, double step)
     return c->off == 0.0 && cc_abs(way) <= step * (cc_norm(v_0) + cc_norm(v));
 }
 
-/* Book that interval.  What it made is compensated where no force acted at the start: else a master that mixes forces
- * moved the bodies by another one. */
-CC_SELDOM void book_first_interval(Element *e, int i, const CcPortLaw *law, double step)
+#define FIRST_FORCE 0.1 /* share of what the first interval made that its force made */
+
+/* Book that interval.  What it made is compensated if the force of the start moved the bodies: with the order of the
+ * calls it is known to, and a small one makes no difference.  A master that mixes forces moved them by another one. */
+CC_SELDOM void book_first_interval(Element *e, int i, const CcPortLaw *law, const CcCouplingOptions *options,
+                                   double step)
 {
     CcJointPort *port = port_of(e, i);
     CcCoupling *c = partner_of(e, i);
@@ -260,9 +263,11 @@ CC_SELDOM void book_first_interval(Element *e, int i, const CcPortLaw *law, doub
         __builtin_memcpy(f[L], c->partner.f[0], sizeof f[L]);
     book_interval(e, i, law, f);
     CcPassed passed = cc_passed(law, x_0, -c->partner.v[2], x, -port->v[2], step);
+    double made = cc_made(&passed, N);
+    int acted = options->lag != CC_LAG_AUTO || cc_abs(made - cc_made(&passed, 0.0)) <= FIRST_FORCE * cc_abs(made);
     for (int L = 0; L < CC_LAGS; L++) {
-        c->ledger.made[L] += N == 0.0 ? cc_made(&passed, 0.0) : 0.0;
-        c->added[L] += cc_made_through(cc_made(&passed, N), passed.change, N, x_0, x);
+        c->ledger.made[L] += acted ? made : 0.0;
+        c->added[L] += cc_made_through(made, passed.change, N, x_0, x);
     }
 }
 
@@ -630,7 +635,7 @@ static int sample(Element *e, CcHost *host, double step)
     else {
         for (int i = 0; i < POINTS && moved_first; i++)
             if (has_moved_first(e, i, step))
-                book_first_interval(e, i, &law, step);
+                book_first_interval(e, i, &law, &options, step);
         changed = sample_coupled(e, host, R, &law, &options, step);
     }
     remember_friction(e);

@@ -43,3 +43,12 @@ def test_what_the_first_step_stores_in_a_contact_is_paid_back(C_r: float, lead: 
 @pytest.mark.parametrize("C_r", [1.0, 0.5])
 def test_under_jacobi_the_first_sample_is_the_start(C_r: float, lead: float) -> None:
     assert dropped(6.3, lead, C_r, "jacobi")["b.p.v[3]"][-1] == pytest.approx(C_r, abs=0.002)
+
+
+@pytest.mark.parametrize(("N", "most"), [(5.0, 0.02), (8.0, 0.004), (16.0, 0.001)])
+@pytest.mark.parametrize("depth", [1e-15, 1e-9, 1e-4])
+def test_a_contact_at_the_start_pays_back_what_the_first_step_stores(depth: float, N: float, most: float) -> None:
+    """It moves into the surface with 1 m/s from a small depth, whose force acts in the first step."""
+    H = math.pi * math.sqrt(1.0 / STIFFNESS) / N
+    speed = dropped(N, -depth / H, 1.0)["b.p.v[3]"][-1]
+    assert speed == pytest.approx(math.sqrt(1.0 + STIFFNESS * depth**2), abs=most)

@@ -7,6 +7,8 @@
  * N normal force of contact.h at the depth h and the depth rate s v, N, without friction
  * F_p force on the body of the housing, N: the mass pushes the right wall to the right.
  *
+ * Impulse of F_p since the start, N.s: m (w0 - w), of which masters that solve for forces take the mean of a step.
+ *
  * Energies, J: kinetic m w^2/2, elastic U = C_F h^2/2, damping int F_d s v dt; the body of the housing supplies the
  * power -F_p v_p = (kinetic + U)' + F_d s v.  Energy removed or added by `work` and changed parameters is booked in
  * energy.switched:  work = kinetic + U - start + damping + switched.   element.py is the same in Python. */
@@ -32,6 +34,7 @@ static void outputs(Element *e)
     e->depth = re(e->work) != 0.0 ? h : 0.0;
     e->normal_force = contact.normal_force;
     e->p.F = -contact.force[0];
+    e->impulse.p = e->m * (e->w0 - e->w);
     e->energy.kinetic = 0.5 * e->m * e->w * e->w;
     e->energy.elastic = contact.elastic_energy;
     e->power.damping = contact.damping_force * s * e->v;

@@ -34,6 +34,7 @@ def outputs(e: Any) -> None:
     e.depth = h if e.work else 0.0
     e.normal_force = contact.normal_force
     e.p.F = -contact.force[0]
+    e.impulse.p = e.m * (e.w0 - e.w)
     e.energy.kinetic = 0.5 * e.m * e.w * e.w
     e.energy.elastic = contact.elastic_energy
     e.power.damping = contact.damping_force * s * e.v

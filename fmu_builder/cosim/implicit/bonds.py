@@ -15,7 +15,7 @@ from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.wiring import Wiring
 
 DERIVATIVES, PROBES, EXPLICIT = "derivatives", "probe steps", "Gauss-Seidel"
-GRADIENT, TRAPEZOID = "discrete gradient", "trapezoid"
+GRADIENT, TRAPEZOID, IMPULSE = "discrete gradient", "trapezoid", "impulse"
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,12 @@ def has_inner_state(description: SlaveDescription, forces: Collection[str]) -> b
     """Whether the force of an element follows from states of its own too, as far as its FMU says: a bristle, the
     deformation of a spring between speeds."""
     return any(description.states_behind.get(name, True) for name in forces)
+
+
+def impulse_of(bond: Bond) -> str:
+    """The variable of an element whose changes are the impulse of this force: of `p.F`, `impulse.p`."""
+    index = bond.force[bond.force.index("[") :] if bond.force.endswith("]") else ""
+    return f"impulse.{bond.port}{index}"
 
 
 def find_bonds(slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> Iterator[Bond]:

@@ -79,14 +79,14 @@ _ANSWER = _struct("Answer", ("force", c_void_p), ("debt", c_double), ("end", _EN
 _ELEMENT = _struct(
     "Element",
     ("member", _MEMBER),
-    ("inputs answer", _VALUES),
+    ("inputs answer impulse", _VALUES),
     ("rows place_rows sizes work metric orders driven driven_values path", c_void_p),
     ("driven_count size place_count is_gradient is_kept interpolates evaluations", c_uint64),
     ("proportional", c_int64),
     ("debt", c_double),
     ("start end across", _END),
     ("answers", _ANSWER * 2),
-    ("mean looked place other zero begun given aside", c_void_p),
+    ("mean looked place other zero begun given aside pushed", c_void_p),
 )
 _CONSTANTS_STRUCT = _struct(
     "Constants",
@@ -118,7 +118,7 @@ _GROUP = _struct(
     ("body_count element_count other_count rows driven_rows block", c_uint64),
     ("steps unsolved_steps refused events looks_ahead tried has_inertia", c_uint64),
     ("is_divided substeps substep_count", c_uint64),
-    ("largest_miss largest_drift drift unsolved model_time model_step step", c_double),
+    ("largest_miss largest_drift largest_within drift unsolved model_time model_step step", c_double),
     ("controller", _CONTROLLER),
     ("other velocity a jerk W moved next way force scale summed total moment slope guess", c_void_p),
     ("recent", c_void_p * 3),
@@ -230,6 +230,7 @@ class CompiledGroup:
             member=self._member(element.slave, number, element.kept, written),
             inputs=self._values(element.inputs),
             answer=self._values(element.answer),
+            impulse=self._values(element.impulse),
             rows=self._numbers(element.rows.tolist()),
             place_rows=self._numbers([row for rows in element.places for row in rows]),
             sizes=self._numbers([len(rows) for rows in element.places]),
@@ -285,6 +286,7 @@ class CompiledGroup:
         run.steps, run.substeps, run.events = int(one.steps), int(one.substeps), int(one.events)
         run.unsolved, run.refused = int(one.unsolved_steps), int(one.refused)
         run.largest_miss, run.largest_drift = one.largest_miss, one.largest_drift
+        run.largest_within = one.largest_within
         for element, written in zip(run.elements, self._elements, strict=True):
             element.evaluations = int(written.evaluations)
         for body, written in zip(run.bodies, self._bodies, strict=True):

@@ -25,13 +25,14 @@ typedef struct {
  * work            of each bond: its number in the works of the group
  * metric          as in forces.py     orders: ones, as many as inputs
  * path            motion at the end of each substep, where its true step follows them
- * is_gradient     else its force is the trapezoid     is_kept: its state is restored after a trial
+ * impulse         of the forces, where they are shown, else of size 0; pushed: at the beginning of the step
+ * is_gradient     else its force is the mean of the impulse, or the trapezoid     is_kept: its state is restored after a trial
  * interpolates    its inputs may have slopes     proportional: as in forces.py, -1 where it is not known yet
  * begun           motion at the beginning of the true step     given: energy that it gave along each bond in it
  * answers         the one that is tried and the best one so far, by number */
 typedef struct {
     Member member;
-    Values inputs, answer;
+    Values inputs, answer, impulse;
     const uint64_t *rows, *place_rows, *sizes, *work;
     const double *metric;
     const int32_t *orders;
@@ -43,7 +44,7 @@ typedef struct {
     double debt;
     End start, end, across; /* across and what follows: for forces.h */
     Answer answers[2];
-    double *mean, *looked, *place, *other, *zero, *begun, *given, *aside;
+    double *mean, *looked, *place, *other, *zero, *begun, *given, *aside, *pushed;
 } Element;
 
 static void copy_end(const Element *e, End *to, const End *from)
@@ -108,6 +109,8 @@ static int begin_element(Element *e, uint64_t row)
         TRY(answered(e, e->start.force, &e->start.energy));
         copy(e->start.elastic, e->start.force, e->size);
     }
+    TRY(get(&e->member, &e->impulse));
+    copy(e->pushed, e->impulse.values, e->impulse.size);
     return e->is_kept && keep_state(&e->member);
 }
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.discarded_steps import end_of, not_made
 from fmu_builder.cosim.implicit.arithmetic import dot, turned
 from fmu_builder.cosim.implicit.bodies import Values
-from fmu_builder.cosim.implicit.bonds import GRADIENT, TRAPEZOID, Bond, Place, has_inner_state
+from fmu_builder.cosim.implicit.bonds import GRADIENT, IMPULSE, TRAPEZOID, Bond, Place, has_inner_state, impulse_of
 from fmu_builder.cosim.implicit.driven import DrivenInputs
-from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, seen, trapezoid
+from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, mean_of_impulse, seen, trapezoid
 from fmu_builder.cosim.kept_state import Kept
 from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.slave import DISCARD, Slave
@@ -60,6 +60,11 @@ class Element:
         inner = has_inner_state(slave.description, [b.force for b in bonds])
         self.kept = Kept(slave) if inner and slave.description.can_restore else None
         self.rung = TRAPEZOID if inner or not stored else GRADIENT
+        impulses = [impulse_of(b) for b in bonds] if self.kept is not None else []
+        if impulses and all(name in variables for name in impulses):
+            self.rung = IMPULSE
+        self.impulse = Values(slave, [variables[n].reference for n in impulses] if self.rung == IMPULSE else [])
+        self.pushed: Vector = np.zeros(self.impulse.size)  # impulse at the beginning of the step
         self.lags = inner and self.kept is None
         self.follows = slave.description.ours and slave.description.interpolates  # the substeps, in its true step
         forces = np.array([b.unit == "N" for b in bonds], dtype=float)
@@ -104,6 +109,7 @@ class Element:
             self.driven.put(motion, tick, is_end=False)
             self.inputs.set(motion)
         self.start = self._seen_now()
+        self.pushed = self.impulse.get().copy()
         if self.kept is not None:
             self.kept.keep()
 
@@ -130,10 +136,13 @@ class Element:
             self.kept.restore()
             if note := self._do_step(self._begun, np.concatenate([speed, place]), time, step, 0):
                 raise self.ended(note)
+        after = self.impulse.get().copy()
         force, energy = self._look(place, speed)
         end = End(place, speed, force, force, energy)
         if self.kept is not None:
             self.kept.restore()
+        if self.rung == IMPULSE:
+            return mean_of_impulse(self.pushed, after, step), end
         return trapezoid(self.start, end), end
 
     def ended(self, note: str) -> SlaveError:

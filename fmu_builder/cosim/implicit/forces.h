@@ -118,6 +118,13 @@ static void trapezoid(const Element *e, Answer *found)
     found->debt = 0.0;
 }
 
+static void mean_of_impulse(const Element *e, double step, Answer *found)
+{
+    for (uint64_t i = 0; i < e->size; i++)
+        found->force[i] = (e->impulse.values[i] - e->pushed[i]) / step;
+    found->debt = 0.0;
+}
+
 /* A and B, with work = mean . D x, and |D x|^2. */
 static int works_of(Element *e, const Constants *c, double step, double work, double *A, double *B, double *ways)
 {
@@ -230,10 +237,14 @@ static int try_element(Element *e, const Constants *c, const double *way, const 
             TRY(restore_state(&e->member));
             TRY(step_inputs(e, e->begun, end->motion, time, step, 0));
         }
+        TRY(get(&e->member, &e->impulse));
         TRY(look(e, end->motion + e->size, end->motion, end->force, &end->energy));
         if (e->is_kept)
             TRY(restore_state(&e->member));
-        trapezoid(e, found);
+        if (e->impulse.size)
+            mean_of_impulse(e, step, found);
+        else
+            trapezoid(e, found);
     }
     copy_end(e, &found->end, end);
     return 0;

@@ -31,7 +31,8 @@ constant force ties position and velocity; later steps of the contact make up fo
 change the force little: in a contact at rest they do not.
 
 Other losses, as of a damper beside a spring, are added: P = s e + ((F0 - E0) + (F1 - E1))/2.
-An element without stored energy, or whose states its force depends on, gets the trapezoid P = (F0 + F1)/2.
+An element without stored energy, or whose states its force depends on, gets the trapezoid P = (F0 + F1)/2; where it
+shows the impulse J of such a force, as of a mass inside it that meets a wall, P = (J1 - J0)/H.
 
 Source of the discrete gradient: Gonzalez (1996), here along the elastic force."""
 
@@ -86,6 +87,10 @@ def seen(look: Look, place: Vector, velocity: Vector) -> End:
 
 def trapezoid(start: End, end: End) -> StepForce:
     return StepForce((start.force + end.force) / 2.0, 0.0)
+
+
+def mean_of_impulse(before: Vector, after: Vector, step: float) -> StepForce:
+    return StepForce((after - before) / step, 0.0)
 
 
 @dataclass

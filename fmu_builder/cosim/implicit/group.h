@@ -137,6 +137,21 @@ static int find_error(Group *g)
     return 0;
 }
 
+/* Velocity that forces make in the trial which come and go within it. */
+static int find_within(Group *g, double *within)
+{
+    clear(g->summed, g->rows);
+    for (uint64_t k = 0; k < g->element_count; k++) {
+        const Element *e = g->elements + k;
+        const Answer *answer = e->answers + (1 - g->tried);
+        if (e->impulse.size && !any(e->start.force, e->size) && !any(answer->end.force, e->size))
+            add_forces(e, answer->force, g->summed);
+    }
+    TRY(largest_moved(g, g->summed, within));
+    *within = g->step * *within;
+    return 0;
+}
+
 static double factor_of(const Group *g, double error)
 {
     if (!(error > 0.0))
@@ -244,9 +259,13 @@ static Outcome advance_group(Group *g, Loop *loop)
     Controller *c = &g->controller;
     double time = loop->start + (double)loop->tick * loop->step;
     if (!c->is_adaptive) {
+        double within;
         int ended = begin_group(g, loop, time, c->step, 0.0) ||
-                    solve_group(g, c->step, g->constants.accuracy) ||
-                    (g->is_divided && divide(g, c->step)) || make_step(g, loop, time, 1);
+                    solve_group(g, c->step, g->constants.accuracy) || find_within(g, &within);
+        if (ended)
+            return GROUP_ENDED;
+        g->largest_within = larger(g->largest_within, within);
+        ended = (g->is_divided && divide(g, c->step)) || make_step(g, loop, time, 1);
         return ended ? GROUP_ENDED : DONE;
     }
     if (!c->is_within)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.exchange import Exchange
 from fmu_builder.cosim.implicit.arithmetic import dot
 from fmu_builder.cosim.implicit.bodies import Body
-from fmu_builder.cosim.implicit.bonds import Group
+from fmu_builder.cosim.implicit.bonds import IMPULSE, Group
 from fmu_builder.cosim.implicit.driven import DrivenRows
 from fmu_builder.cosim.implicit.elements import Element, do_step
 from fmu_builder.cosim.implicit.forces import End, StepForce
@@ -134,7 +134,7 @@ class GroupRun:
         self.looks_ahead = any(body.step_to_event is not None for body in self.bodies)
         self.works: dict[Key, float] = {}  # J, by element, port, body and its port
         self.steps = self.unsolved = 0
-        self.largest_miss = self.largest_drift = 0.0
+        self.largest_miss = self.largest_drift = self.largest_within = 0.0
         self.drift = 0.0  # of the last step: of the bodies from their model, m/s or rad/s
 
     def obstacle(self) -> str | None:
@@ -267,6 +267,14 @@ class GroupRun:
             np.add.at(total, element.rows, force)
         return total
 
+    def within(self, model: Model, trial: Trial) -> float:
+        """Velocity, m/s or rad/s, that forces make in the trial which come and go within it."""
+        hidden = np.zeros(self.size)
+        for element, (answer, end) in zip(self.elements, trial.answers, strict=True):
+            if element.rung == IMPULSE and not element.start.force.any() and not end.force.any():
+                np.add.at(hidden, element.rows, answer.force)
+        return trial.step * float(np.abs(model.moved(hidden)).max(initial=0.0))
+
     def make(self, trial: Trial, tick: int, time: float, is_last: bool = True) -> str | None:
         """The true step of every slave of the group; a note if one of them ended the simulation.
 
@@ -317,6 +325,7 @@ class GroupRun:
             events=self.events,
             unsolved=self.unsolved,
             largest_miss=self.largest_miss,
+            within=self.largest_within,
             drift=self.largest_drift,
         )
 

@@ -30,7 +30,7 @@ typedef struct {
  * next, way       velocities at the end of a trial, and what the rows go until then
  * force, next     of the trial that is made     tried: number of the answers of the last trial, 1 - tried the best ones
  * events          steps that ended at an event of a body; looks_ahead: 1 if a body shows them
- * unsolved        velocity by which the forces miss their law
+ * unsolved        velocity by which the forces miss their law     largest_within: by those within a step
  * is_divided      whether steps may have substeps     substep_count: of the last step, 0 if it was not divided
  * total, moment   sums of substeps.py     slope: of the force of a divided step     guess: first guess of a solution
  * recent          forces of the last substeps, the newest one last */
@@ -45,7 +45,7 @@ typedef struct {
     uint64_t body_count, element_count, other_count, rows, driven_rows, block;
     uint64_t steps, unsolved_steps, refused, events, looks_ahead, tried, has_inertia;
     uint64_t is_divided, substeps, substep_count;
-    double largest_miss, largest_drift, drift, unsolved;
+    double largest_miss, largest_drift, largest_within, drift, unsolved;
     double model_time, model_step, step;
     Controller controller;
     double *other, *velocity, *a, *jerk, *W, *moved, *next, *way, *force, *scale, *summed;
@@ -55,8 +55,8 @@ typedef struct {
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 328 && sizeof(Element) == 568 &&
-               sizeof(Controller) == 120 && sizeof(Group) == 952, "compiled.py has other sizes");
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 328 && sizeof(Element) == 600 &&
+               sizeof(Controller) == 120 && sizeof(Group) == 960, "compiled.py has other sizes");
 
 typedef struct {
     double *memory;
@@ -86,8 +86,8 @@ static void lay_out_element(Element *e, Arena *arena)
         e->answers[k].force = take(arena, e->size);
         lay_out_end(e, &e->answers[k].end, arena);
     }
-    double **of_size[] = {&e->mean, &e->looked, &e->other, &e->zero, &e->given, &e->aside};
-    for (int k = 0; k < 6; k++)
+    double **of_size[] = {&e->mean, &e->looked, &e->other, &e->zero, &e->given, &e->aside, &e->pushed};
+    for (int k = 0; k < 7; k++)
         *of_size[k] = take(arena, e->size);
     e->place = take(arena, e->inputs.size);
     e->begun = take(arena, e->inputs.size);

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class BondReport:
     """How the force at a port of an element was found, and the energy, J, that it gave to the body in the run.
 
-    rung   "derivatives" or "probe steps", of the body, and "discrete gradient" or "trapezoid", of the element;
-           "Gauss-Seidel" where it was not solved for, with energy None"""
+    rung   "derivatives" or "probe steps", of the body, and "discrete gradient", "impulse" or "trapezoid", of the
+           element; "Gauss-Seidel" where it was not solved for, with energy None"""
 
     element: str
     port: str
@@ -31,6 +31,7 @@ class GroupReport:
     refused       steps whose error was too large
     events        steps that end at an event of a body, which its FMU for FMI 3.0 has shown
     unsolved      steps whose forces miss their law, by a velocity of up to largest_miss, m/s or rad/s
+    within        largest velocity, m/s or rad/s, that forces make which come and go within a step
     drift         largest difference, m/s or rad/s, between a body after a step and its affine model"""
 
     elements: tuple[str, ...]
@@ -43,4 +44,5 @@ class GroupReport:
     events: int
     unsolved: int
     largest_miss: float
+    within: float
     drift: float

@@ -133,6 +133,7 @@ class ImplicitRun:
         def advance(tick: int, time: float) -> str | None:
             model = run.begin(tick, time, self._step)
             trial = run.solve(model, time, self._step)
+            run.largest_within = max(run.largest_within, run.within(model, trial))
             return run.make(divided(run, model, trial, time) if is_divided else trial, tick, time)
 
         return advance
@@ -192,6 +193,11 @@ class ImplicitRun:
                 yield (
                     f"{listed(group.bodies, _SHOWN)}: in a step, velocities left the affine model by "
                     f"{found.drift:.2g} m/s or rad/s, more than coupling_tolerance: take smaller steps"
+                )
+            if found.within > self._tolerance:
+                yield (
+                    f"{elements}: forces that come and go within a step of {self._step:g} s change velocities by up to "
+                    f"{found.within:.2g} m/s or rad/s, with the right impulse alone: take smaller steps, or adaptive"
                 )
             if found.unsolved and found.largest_miss > _NEGLIGIBLE * self._tolerance:
                 yield (

@@ -26,6 +26,7 @@ from fmu_builder.cosim.schedule import followed
 from fmu_builder.cosim.slave import FATAL, OK, Slave
 
 Vector = NDArray[np.float64]
+TRYING = "solving for the forces of a group, at a motion that is tried: take smaller steps"
 _PROBE = 1.0  # N or N.m
 _ONE = np.ones(1)
 
@@ -46,7 +47,7 @@ class Values:
             slave = self._slave
             status = slave.dll.fmi2GetReal(slave.component, self.references, self.size, self._memory)
             if status:
-                slave.check(status, "fmi2GetReal", "solving for the forces of a group")
+                slave.check(status, "fmi2GetReal", TRYING)
         return self.array
 
     def set(self, values: Vector) -> None:
@@ -55,7 +56,7 @@ class Values:
             self.array[:] = values
             status = slave.dll.fmi2SetReal(slave.component, self.references, self.size, self._memory)
             if status:
-                slave.check(status, "fmi2SetReal", "solving for the forces of a group")
+                slave.check(status, "fmi2SetReal", TRYING)
 
     def set_slopes(self, slopes: Vector) -> None:
         """Of inputs over the next step."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.implicit import control, forces, group, iqn, substeps
-from fmu_builder.cosim.implicit.bodies import Body, Values
+from fmu_builder.cosim.implicit.bodies import TRYING, Body, Values
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT
 from fmu_builder.cosim.implicit.control import Controller
 from fmu_builder.cosim.implicit.elements import Element, step_ended
@@ -26,8 +26,8 @@ from fmu_builder.cosim.slave import Slave
 
 _ANSWERED = 2  # outcome of an operation: operations.h
 _CALLS = (  # that fail in a trial, by the number of their Failure in slaves.h: name, and what it is for
-    ("fmi2GetReal", "solving for the forces of a group"),
-    ("fmi2SetReal", "solving for the forces of a group"),
+    ("fmi2GetReal", TRYING),
+    ("fmi2SetReal", TRYING),
     ("fmi2GetDirectionalDerivative", "of the velocities at the ports"),
     ("fmi2GetFMUstate", "before a trial"),
     ("fmi2SetFMUstate", "after a trial"),

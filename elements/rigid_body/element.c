@@ -18,7 +18,7 @@
  *             only,
  *                 c = |w| (J_m e / 2 - T) G / (G^2 + eps L^2 w^2),   G = w x L
  *             G is the gradient of T over small turns of the body.  eps fades c out near the principal axes, where T
- *             depends little on the attitude and G vanishes.
+ *             depends little on the attitude and G vanishes.  Below 1e-30 rad/s c is 0.
  *
  * e spin energy, rad^2/s^2: e' = 2 t w / J_m.  All that is computed follows from states, inputs and parameters; memory
  * only marks accepted points that set e to 2 T / J_m: under moments and just after them, and where J changed.  Points
@@ -95,19 +95,38 @@ static void rotate(const Element *e, Real R[3][3], const Real spin[3], Real L[3]
     cc_to_world(R, w_B, w);
 }
 
-#define NEAR_AXIS 1e-8 /* eps: c fades out within 1e-4 rad of a principal axis */
-#define FAR 1e-2       /* share of e: a larger difference is no error of the integration */
+#define NEAR_AXIS 1e-8  /* eps: c fades out within 1e-4 rad of a principal axis */
+#define FAR 1e-2        /* share of e: a larger difference is no error of the integration */
+#define SLOWEST 1e-30   /* rad/s: slower bodies do not turn within any run, and c has no effect */
+#define USUAL_FROM 1e-4 /* rad/s: speeds whose powers are in range, also times those of J */
+#define USUAL_TO 1e9
 
-/* c, rad/s. */
-static void keep_energy(const Element *e, const Attitude *a, Real c[3])
+/* c, rad/s, at the speed |w|; w and L, and with its square J_m e, may be in any unit of size. */
+static void pull_back(const Real w[3], const Real L[3], Real doubled, Real speed, Real c[3])
 {
     Real G[3];
-    cc_cross(a->w, a->L, G);
-    Real size = cc_dot(G, G) + NEAR_AXIS * cc_dot(a->L, a->L) * cc_dot(a->w, a->w);
-    Real off = mean_moment(e) * e->spin_energy - cc_dot(a->L, a->w);
-    Real pull = re(size) > 0.0 ? 0.5 * cc_norm(a->w) * off / size : 0.0;
+    cc_cross(w, L, G);
+    Real size = cc_dot(G, G) + NEAR_AXIS * cc_dot(L, L) * cc_dot(w, w);
+    Real pull = 0.5 * speed * (doubled - cc_dot(L, w)) / size;
     CC_UNROLL for (int k = 0; k < 3; k++)
         c[k] = pull * G[k];
+}
+
+/* c, rad/s.  Fourth powers of a small spin vanish, and over dual numbers a quotient squares its divisor once more:
+ * there |w| is the unit. */
+static void keep_energy(const Element *e, const Attitude *a, Real speed, Real c[3])
+{
+    Real doubled = mean_moment(e) * e->spin_energy, w[3], L[3];
+    if (re(speed) > USUAL_FROM && re(speed) < USUAL_TO) {
+        pull_back(a->w, a->L, doubled, speed, c);
+    } else if (re(speed) > SLOWEST) {
+        double unit = 1.0 / re(speed);
+        CC_UNROLL for (int k = 0; k < 3; k++) {
+            w[k] = a->w[k] * unit;
+            L[k] = a->L[k] * unit;
+        }
+        pull_back(w, L, doubled * unit * unit, speed, c);
+    }
 }
 
 static int is_pushed(const Element *e)
@@ -118,12 +137,12 @@ static int is_pushed(const Element *e)
 /* q' of the attitude, after spin_rate. */
 static void turn(Element *e, const Attitude *a)
 {
-    Real c[3] = {0.0, 0.0, 0.0};
+    Real c[3] = {0.0, 0.0, 0.0}, speed = cc_norm(a->w);
     const Real *q = e->frame.q;
     if (!is_pushed(e))
-        keep_energy(e, a, c);
+        keep_energy(e, a, speed, c);
     Real w[3] = {a->w[0] + c[0], a->w[1] + c[1], a->w[2] + c[2]};
-    Real pull = 0.5 * cc_norm(a->w) * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]));
+    Real pull = 0.5 * speed * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]));
     e->turning[0] = 0.5 * (-w[0] * q[1] - w[1] * q[2] - w[2] * q[3]) + pull * q[0];
     e->turning[1] = 0.5 * (w[0] * q[0] + w[1] * q[3] - w[2] * q[2]) + pull * q[1];
     e->turning[2] = 0.5 * (w[1] * q[0] + w[2] * q[1] - w[0] * q[3]) + pull * q[2];

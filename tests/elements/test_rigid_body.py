@@ -289,6 +289,43 @@ def test_an_attitude_that_errs_is_turned_back_where_no_moment_acts_and_there_onl
     assert slave.derivatives()[states.index("spin_energy")] == pytest.approx(2e-9 * w[1] / np.mean(MOMENTS), rel=1e-14)
 
 
+@pytest.mark.parametrize("speed", [1e-45, 1e-100, 1e-32, 1e-20, 1e-10, 1e20, 1e60, 1e-28])
+def test_the_directional_derivatives_of_the_attitude_are_those_of_any_speed(body: Fmu, speed: float) -> None:
+    """q' is homogeneous: of degree 1 in the spin s, where e is in proportion to s^2.  So q'_s has degree 0 and q'_e -1.
+    A body slower than 1e-30 rad/s turns by w alone, which does not depend on e."""
+    rates = tuple(f"der(frame.q[{k}])" for k in (1, 2, 3, 4))
+    spin = tuple(f"spin[{k}]" for k in (1, 2, 3))
+
+    def slopes(speed: float, by: str) -> Vector:
+        running = Running(body, {**TUMBLING, "w0": tuple(speed * w for w in (0.6, 0.05, 0.8))})
+        return running.directional(rates, {by: 1.0})
+
+    for by in spin:
+        known = slopes(1.0, by)
+        if speed < 1e-30:
+            mean = np.mean(MOMENTS)
+            known = np.zeros(4)
+            known[1 + spin.index(by)] = 0.5 * mean / MOMENTS[spin.index(by)]
+        assert slopes(speed, by) == pytest.approx(known, rel=1e-9, abs=1e-9), by
+    by_energy = slopes(1.0, "spin_energy")
+    assert np.abs(by_energy).max() > 0.1
+    expected = 0.0 * by_energy if speed < 1e-30 else by_energy / speed
+    assert slopes(speed, "spin_energy") == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+def test_a_bar_on_the_floor_comes_to_rest_under_every_method(tmp_path: Path, method: str) -> None:
+    """Its spin fades until products of it vanish.  Then the floor holds its weight, and it lies flat."""
+    methods = {"auto": 1, "explicit": 2, "implicit": 3}
+    running = Running(load_shipped("BarOnFloor", tmp_path), {"solver.method": methods[method]})
+    for _ in range(100):
+        running.step(0.03)
+    pressed = running["floor.normal_force[1]"] + running["floor.normal_force[2]"]
+    assert pressed == pytest.approx(9.81, rel=1e-9)
+    assert running["orientation[1]"] == pytest.approx(1.0, abs=1e-9)
+    assert np.linalg.norm(running.vector("angular_velocity")) < 1e-9
+
+
 def test_an_importer_that_sets_another_attitude_has_its_motion(body: Fmu) -> None:
     """After two free steps, with the spin it had; spin_energy is that of the attitude, or stays and follows at once."""
     values = dict(zip(J_NAMES[:3], MOMENTS, strict=True)) | {"w0[1]": 3.0, "w0[2]": -2.0, "w0[3]": 1.0}

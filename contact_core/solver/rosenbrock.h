@@ -38,11 +38,11 @@ static const double cc_rosenbrock_couplings[CC_ROSENBROCK_STAGES][CC_ROSENBROCK_
     {7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160},
     {8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054}};
 
-/* J and f_t at the block, the beginning of the substep. */
-static void cc_linearize(Instance *instance, CcStep *step)
+/* J and f_t at the block, the beginning of the substep.  0 if they are not finite. */
+static int cc_linearize(Instance *instance, CcStep *step)
 {
     const double *block = cc_block(instance);
-    double *dual = instance->dual;
+    double *dual = instance->dual, sum = 0.0;
     for (int i = 0; i < CC_VARIABLES; i++) {
         dual[2 * i] = block[i];
         dual[2 * i + 1] = 0.0;
@@ -52,17 +52,39 @@ static void cc_linearize(Instance *instance, CcStep *step)
         dual[2 * state + 1] = CC_DUAL_STEP;
         CC_ENTRY(dual)(dual, 0);
         dual[2 * state + 1] = 0.0;
-        for (int i = 0; i < CC_STATES; i++)
+        for (int i = 0; i < CC_STATES; i++) {
             instance->jacobian[i][c] = dual[2 * cc_state_derivatives[i] + 1] / CC_DUAL_STEP;
+            sum += 0.0 * instance->jacobian[i][c]; /* NaN of a number that is not finite */
+        }
     }
     dual[1] = CC_DUAL_STEP;
     if (instance->now.extrapolate != 0.0)
         for (int i = 0; i < CC_INPUTS; i++)
             dual[2 * cc_inputs[i] + 1] = instance->now.input_rates[i] * CC_DUAL_STEP;
     CC_ENTRY(dual)(dual, 0);
-    for (int i = 0; i < CC_STATES; i++)
+    for (int i = 0; i < CC_STATES; i++) {
         instance->time_slope[i] = dual[2 * cc_state_derivatives[i] + 1] / CC_DUAL_STEP;
+        sum += 0.0 * instance->time_slope[i];
+    }
     step->evaluations += CC_CORE + 1;
+    return sum == 0.0;
+}
+
+/* The first state whose derivative x' has a derivative by a core state or by time that is not finite, -1 if there is
+ * none; `by` is the variable of that direction. */
+CC_RARE int cc_first_not_linear(const Instance *instance, int *by)
+{
+    for (int i = 0; i < CC_STATES; i++) {
+        *by = 0;
+        if (!cc_is_finite(instance->time_slope[i]))
+            return i;
+        for (int c = 0; c < CC_CORE; c++) {
+            *by = cc_states[cc_core[c]];
+            if (!cc_is_finite(instance->jacobian[i][c]))
+                return i;
+        }
+    }
+    return -1;
 }
 
 /* An estimate of the largest rate |lambda| of J: how much its last one of CC_POWERS products stretches a vector that
@@ -88,7 +110,7 @@ static double cc_fastest_rate(Instance *instance, const CcStep *step)
     return before > 0.0 ? size / before : 0.0;
 }
 
-/* Factors of I/(g h) - J over the core states.  0 if it is singular. */
+/* Factors of I/(g h) - J over the core states.  0 if it is singular, or not finite. */
 static int cc_factorize(Instance *instance, double h)
 {
     double *factors = instance->factors;
@@ -96,9 +118,11 @@ static int cc_factorize(Instance *instance, double h)
         for (int b = 0; b < CC_CORE; b++)
             factors[a * CC_CORE + b] = (a == b ? 1.0 / (CC_GAMMA * h) : 0.0) - instance->jacobian[cc_core[a]][b];
     cc_factor(CC_CORE, factors, instance->pivots);
-    for (int a = 0; a < CC_CORE; a++)
-        if (!(cc_abs(factors[a * CC_CORE + a]) > 0.0))
+    for (int a = 0; a < CC_CORE; a++) {
+        double pivot = factors[a * CC_CORE + a]; /* an infinite one would hold its state */
+        if (!(cc_abs(pivot) > 0.0) || !cc_is_finite(pivot))
             return 0;
+    }
     return 1;
 }
 
@@ -119,15 +143,13 @@ static void cc_solve(Instance *instance, double h, double u[CC_STATES])
 }
 
 /* The substep from x_0 at tau to `end`, where the block is left evaluated.  Returns the share at which the first zero
- * of an indicator is expected, CC_NO_ZERO if there is none.  J and its factors are made anew where `fresh`. */
-static double cc_implicit_stages(Instance *instance, CcStep *step, double tau, double end, int fresh)
+ * of an indicator is expected, CC_NO_ZERO if there is none. */
+static double cc_implicit_stages(Instance *instance, CcStep *step, double tau, double end)
 {
     double *block = cc_block(instance), h = end - tau;
-    if (fresh)
-        cc_linearize(instance, step);
     if (!cc_factorize(instance, h)) {
         for (int i = 0; i < CC_STATES; i++)
-            instance->u[CC_ROSENBROCK_STAGES - 1][i] = 1e300; /* refused for its error */
+            instance->u[CC_ROSENBROCK_STAGES - 1][i] = __builtin_inf(); /* refused for its error */
         return CC_NO_ZERO;
     }
     for (int stage = 0; stage < CC_ROSENBROCK_STAGES; stage++) {

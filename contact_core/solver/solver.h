@@ -172,6 +172,16 @@ __attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *
     return cc_step_across(instance, step, tau, before + step->width);
 }
 
+/* At the beginning of an implicit substep: 0 if the explicit method has to take it, for one of the derivatives that the
+ * implicit one needs is not finite.  Where that one alone is allowed its attempts are refused until the step fails. */
+static inline int cc_has_jacobian(Instance *instance, CcStep *step)
+{
+    if (cc_linearize(instance, step) || instance->now.element.solver.method != CC_AUTO)
+        return 1;
+    cc_choose(instance, 0);
+    return 0;
+}
+
 /* One attempt from the beginning of the substep, at tau, to `end`.  Returns the share at which the first zero of an
  * indicator is expected, else CC_NO_ZERO with the error as a multiple of what is allowed and, of the explicit method,
  * the length times the largest rate. */
@@ -180,8 +190,8 @@ static inline double cc_attempt(Instance *instance, CcStep *step, double tau, do
 {
     double zero;
     step->is_short = 0;
-    if (CC_IMPLICIT && instance->now.implicit != 0.0) {
-        zero = cc_implicit_stages(instance, step, tau, end, fresh);
+    if (CC_IMPLICIT && instance->now.implicit != 0.0 && (!fresh || cc_has_jacobian(instance, step))) {
+        zero = cc_implicit_stages(instance, step, tau, end);
         if (!(zero < CC_NO_ZERO))
             *error = cc_implicit_error(instance, step);
         return zero;
@@ -242,21 +252,35 @@ static inline void cc_add_counters(Instance *instance, const CcStep *step)
     e->solver.evaluations = cc_clamp_count(e->solver.evaluations + step->evaluations);
 }
 
-/* No substep from tau on, however short, has a finite end. */
+/* No substep from tau on, however short, has a finite end: name a value that is not finite, the earliest one first. */
 CC_RARE void cc_log_not_finite(Instance *instance, const CcStep *step, double tau)
 {
     const double *block = cc_block(instance);
-    int bad = cc_first_not_finite(instance, 0);
+    int bad = cc_first_not_finite(instance, 0), by = 0;
     double time = block[0], value = bad < 0 ? 0.0 : block[bad];
+    int steep = CC_IMPLICIT && instance->now.implicit != 0.0 ? cc_first_not_linear(instance, &by) : -1;
     for (int i = CC_STATES - 1; i >= 0; i--)
         if (!cc_is_finite(instance->slopes[0][i])) {
             bad = cc_state_derivatives[i];
             time = step->t_c + tau;
             value = instance->slopes[0][i];
+            steep = -1;
         }
     cc_log_origin(instance, fmi2Error, value);
-    cc_refuse(instance, fmi2Error, CC_CALLED(DoStep) ": %s is not finite at %g s, so the step from %g s to %g s fails",
-              cc_name(bad < 0 ? cc_states[step->worst_state] : bad), time, step->t_c, step->t_end);
+    if (steep >= 0)
+        cc_refuse(instance, fmi2Error,
+                  CC_CALLED(DoStep) ": the derivative of %s by %s is not finite at %g s, and the implicit method needs "
+                  "it, so the step from %g s to %g s fails: another solver.method needs none",
+                  cc_name(cc_state_derivatives[steep]), cc_name(by), step->t_c + tau, step->t_c, step->t_end);
+    else if (bad >= 0)
+        cc_refuse(instance, fmi2Error,
+                  CC_CALLED(DoStep) ": %s is not finite at %g s, so the step from %g s to %g s fails", cc_name(bad),
+                  time, step->t_c, step->t_end);
+    else
+        cc_refuse(instance, fmi2Error,
+                  CC_CALLED(DoStep) ": the estimated error of %s is not finite at %g s, however short the substep, so "
+                  "the step from %g s to %g s fails", cc_name(cc_states[step->worst_state]), step->t_c + tau, step->t_c,
+                  step->t_end);
 }
 
 /* From tau to the end of the step with one evaluation at most, where inputs are held: x = x_0 + h x' + h^2 x''/2, or

@@ -135,6 +135,20 @@ static void indicators(const Element *e, Indicators *z)
 }
 """
 
+FAINT = """
+description = "A stiff state whose rate is multiplied by a quotient of tiny numbers: 1, with a derivative that is none"
+[parameters]
+k = { start = 1e4, description = "Rate" }
+tiny = { start = 1.0, description = "Divided by itself" }
+[states]
+x = { start = 0.0, output = true, depends = ["k", "tiny", "x", "time"], description = "Follows sin t" }
+"""
+FAINT_C = """
+#include "base/elementary.h"
+static void outputs(Element *e) { (void)e; }
+static void derivatives(Element *e) { e->der.x = e->k * (cc_sin(e->time) - e->x) * (e->tiny / e->tiny); }
+"""
+
 
 def element(folder: Path, name: str, declaration: str, code: str, recipe: str = "") -> Fmu:
     """The FMU of an element that is written here."""
@@ -158,6 +172,7 @@ van_der_pol_fixture = fixture("VanDerPol", VAN_DER_POL, VAN_DER_POL_C)
 throw_fixture = fixture("Throw", THROW, THROW_C)
 swerve_fixture = fixture("Swerve", SWERVE, SWERVE_C)
 rest_fixture = fixture("Rest", REST, REST_C)
+faint_fixture = fixture("Faint", FAINT, FAINT_C)
 chain_fixture = fixture("Chain", CHAIN, CHAIN_C)
 long_chain_fixture = fixture("LongChain", CHAIN, CHAIN_C, "[structure]\nlinks = 65\n")
 
@@ -409,6 +424,28 @@ def test_a_right_hand_side_that_stops_being_a_number_is_told_with_variable_and_t
     assert running.slave.call("fmi2SetFMUstate", place) == OK
     assert running.slave.step(0.2, 0.05) == OK
     assert running["v"] == pytest.approx(7.5, rel=1e-12)
+
+
+def test_where_the_jacobian_is_not_finite_the_explicit_method_goes_on(faint: Fmu) -> None:
+    """Of k >> 1, x' = k (sin t - x), x(0) = 0: (k^2 sin t - k cos t + k e^(-k t))/(k^2 + 1)."""
+    k, stop = 1e4, 0.5
+    known = (k * k * math.sin(stop) - k * math.cos(stop)) / (k * k + 1.0)
+    cost = {}
+    for tiny in (1.0, 1e-170):
+        running = Running(faint, {"k": k, "tiny": tiny})
+        running.step(stop)
+        assert running["x"] == pytest.approx(known, rel=1e-8), tiny
+        cost[tiny] = counts(running)["steps"]
+    assert 2.0 * cost[1.0] < k * stop / 3.3 < cost[1e-170], "else the explicit method did not have to go on"
+
+
+def test_the_implicit_method_alone_tells_which_derivative_is_not_finite(faint: Fmu) -> None:
+    running = Running(faint, {"tiny": 1e-170, "solver.method": METHODS["implicit"]})
+    assert running.slave.step(0.0, 0.25) == ERROR
+    assert running.told[-1] == (
+        "fmi2DoStep: the derivative of der(x) by time is not finite at 0 s, and the implicit method needs it, so the "
+        "step from 0 s to 0.25 s fails: another solver.method needs none"
+    )
 
 
 # ---- settings and state --------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@
  *             column D_s = D_0 + h sum_j a_sj K_j,  K_s = f_x(X_s) D_s + f_p,  exact to rounding.  The length h and the
  *             time of an event do not vary.
  * Error       That of a column is estimated as that of the states, and a substep whose columns err by too much is
- *             refused: a motion may be unstable, or stiff, beside one whose states rest.
+ *             refused: a motion may be unstable, or stiff, beside one whose states rest.  An error that moves no state
+ *             is none: the derivative of a sum that does not depend on the start value is rounding, which differs from
+ *             stage to stage by as much as it is, in substeps of any length.
  * Crossing    Where the right-hand side jumps from f- to f+ at a zero of the indicator z, whose time varies with the
  *             start value, states behind vary by (saltation)
  *                 D+ = D- + (f- - f+) t',   t' = -(z_x D- + z_p)/(z_x f- + z_t)
@@ -24,6 +26,7 @@
 #define CC_SMALL_JUMP 1e-9 /* of a slope, that is none */
 #define CC_BESIDE_SHARE 1e-5 /* of the values of a point, for the slope of an indicator */
 #define CC_VARIED_TOLERANCE 1e3    /* times that of the states: the error allowed in a substep of a column */
+#define CC_VARIED_ROUNDING 1e-12   /* nominal values of a state, by the value of what is followed or 1: no error */
 #define CC_SHORTEST_VARIED 0x1p-40 /* of the communication step: substeps this short are not refused for it */
 #define CC_TOGETHER 1e-6    /* relative difference of t' of zeros that are crossed together */
 
@@ -55,10 +58,11 @@ static void cc_move_column(Instance *instance, CcColumn *column, const double we
     }
 }
 
-/* The largest estimated error of a column, over what is allowed of its largest entry; both in nominal values. */
+/* The largest estimated error of a column, over what is allowed of its largest entry; both in nominal values.  A change
+ * of the start value by itself, or by 1, may move states by rounding. */
 static double cc_column_error(const CcStep *step, const CcColumn *column, double h, const CcMethod *method)
 {
-    double worst = 0.0, largest = 0.0;
+    double worst = 0.0, largest = 0.0, rounding = CC_VARIED_ROUNDING / cc_max(1.0, cc_abs(column->value));
     for (int i = 0; i < CC_STATES; i++) {
         double sum = 0.0, scale = 1.0 / (cc_state_nominals[i] * CC_DUAL_STEP);
         for (int s = 0; s <= method->stages; s++)
@@ -67,7 +71,7 @@ static double cc_column_error(const CcStep *step, const CcColumn *column, double
         largest = cc_max(largest, cc_abs(column->dual[2 * cc_states[i] + 1]) * scale);
         largest = cc_max(largest, cc_abs(h * column->slopes[0][i]) * scale);
     }
-    return worst > 0.0 ? worst / (CC_VARIED_TOLERANCE * step->tolerance * largest) : 0.0;
+    return worst / cc_max(CC_VARIED_TOLERANCE * step->tolerance * largest, rounding);
 }
 
 /* A column from the beginning of a substep, at tau, by its length h.  Returns the error of a method that estimates it,

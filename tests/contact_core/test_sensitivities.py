@@ -285,6 +285,39 @@ def test_behind_a_jump_of_states_all_derivatives_are_unknown(tmp_path: Path) -> 
     assert "a state jumped at an event" in slave.importer.texts[-1]
 
 
+ROUND = """
+description = "A ledger of a power that is 1 W whatever the angle, by an addition theorem"
+[parameters]
+angle = { unit = "rad", start = 0.3, description = "Angle at the start" }
+[states]
+work = { unit = "J", rate = "power", output = true, description = "t, in J" }
+[locals]
+power = { unit = "W", depends = ["angle", "time"], description = "sin^2 + cos^2 of two angles that differ by 0.7 rad" }
+"""
+ROUND_C = """
+#include "base/elementary.h"
+static void outputs(Element *e)
+{
+    Real a = e->angle + e->time, b = a + 0.7;
+    e->power = 1.0 + 1e3 * (cc_sin(b) * cc_cos(a) - cc_cos(b) * cc_sin(a) - 0.64421768723769102);
+}
+"""
+
+
+@pytest.mark.parametrize("angle", [0.3, 300.0])
+def test_a_derivative_that_is_rounding_alone_takes_no_more_substeps(tmp_path: Path, angle: float) -> None:
+    place = tmp_path / "elements" / "round"
+    place.mkdir(parents=True)
+    (place / "element.toml").write_text(ROUND, encoding="utf-8")
+    (place / "element.c").write_text(ROUND_C, encoding="utf-8")
+    slave = begun(build(tmp_path, "Round", 'element = "round"\n'), {"angle": angle}, ["angle"], 1e-9)
+    run_to(slave, 10.0, 10)
+    status, found = sensitivities(slave, ["work"], 1)
+    assert status == OK and abs(found[0, 0]) < 1e-11
+    assert slave.get("work")[0] == pytest.approx(10.0, rel=1e-11)
+    assert slave.get_integer("solver.steps") < 50
+
+
 @pytest.mark.slow
 def test_a_shortcut_for_an_inertia_of_zero_has_its_derivative(tmp_path: Path) -> None:
     fmu, spun = load_shipped("RigidBody", tmp_path), {"w0[1]": 1.0, "w0[2]": 2.0, "w0[3]": 0.5}

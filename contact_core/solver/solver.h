@@ -12,7 +12,8 @@
  *             over communication steps.
  * Method      Dormand-Prince 5(4), or Bogacki-Shampine 3(2) in substeps so short that the result is the same; the
  *             L-stable RODAS 4(3) once stability and not accuracy limited CC_STIFF_HINTS substeps (h times the largest
- *             rate above CC_STIFF_LIMIT).  Back when that falls below CC_SMOOTH_LIMIT, and after every event.
+ *             rate above CC_STIFF_LIMIT), or an attempt as short as they get.  Back when that falls below
+ *             CC_SMOOTH_LIMIT, after every event, and where a derivative that RODAS needs is not finite.
  * Events      Between two of their zeros the indicators promise smooth right-hand sides.  An attempt is broken off at
  *             the first stage behind a zero, before its right-hand side is used, and begun again with the length at
  *             which a parabola has the zero: it goes through the indicator at the beginning, with its slope there, and
@@ -329,6 +330,7 @@ static inline int cc_integrate(Instance *instance, double t_c, double t_end)
         cc_choose(instance, 1);
     step.proposed = instance->now.substep > 0.0 ? instance->now.substep : step.length;
     double begun_at = -1.0; /* tau of the point that is kept as the beginning of the substep */
+    double stiff_at = -1.0; /* tau of the last one from which the explicit method could not be short enough */
     while (tau < step.length && !instance->failures && !instance->stopped) {
         int fresh = begun_at != tau;
         if (fresh) {
@@ -367,6 +369,14 @@ static inline int cc_integrate(Instance *instance, double t_c, double t_end)
             zero = CC_NO_ZERO, error = __builtin_inf();
         if (zero < CC_NO_ZERO) {
             tau = cc_approach(instance, &step, tau, tried, zero);
+            continue;
+        }
+        if (CC_IMPLICIT && !(error <= 1.0) && tried <= CC_SHORTEST_STEP * step.length && stiffness > CC_STIFF_LIMIT
+            && method == CC_AUTO && !instance->followed && stiff_at != tau) {
+            cc_choose(instance, 1); /* an unstable attempt that is accepted may add anything to a ledger */
+            cc_evaluate_with(instance, &step, instance->x_0, tau);
+            stiff_at = tau;
+            begun_at = -1.0;
             continue;
         }
         if (!(error <= 1.0) && (tried > CC_SHORTEST_STEP * step.length || !cc_is_finite(error))) {

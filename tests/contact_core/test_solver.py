@@ -149,6 +149,26 @@ static void outputs(Element *e) { (void)e; }
 static void derivatives(Element *e) { e->der.x = e->k * (cc_sin(e->time) - e->x) * (e->tiny / e->tiny); }
 """
 
+STEEP = """
+description = "A bristle that a constant force bends: x' = f - k x, and the work of its spring on what moves along"
+[parameters]
+k = { start = 1.0, description = "Rate" }
+f = { start = 1.0, description = "Force" }
+[states]
+x = { output = true, rate = "speed", description = "f (1 - e^(-k t))/k" }
+work = { rate = "power", output = true, description = "Integral of (k x)^2, a ledger" }
+[locals]
+speed = { depends = ["k", "f", "x"], description = "f - k x" }
+power = { depends = ["k", "x"], description = "(k x)^2" }
+"""
+STEEP_C = """
+static void outputs(Element *e)
+{
+    e->speed = e->f - e->k * e->x;
+    e->power = e->k * e->x * (e->k * e->x);
+}
+"""
+
 
 def element(folder: Path, name: str, declaration: str, code: str, recipe: str = "") -> Fmu:
     """The FMU of an element that is written here."""
@@ -172,6 +192,7 @@ van_der_pol_fixture = fixture("VanDerPol", VAN_DER_POL, VAN_DER_POL_C)
 throw_fixture = fixture("Throw", THROW, THROW_C)
 swerve_fixture = fixture("Swerve", SWERVE, SWERVE_C)
 rest_fixture = fixture("Rest", REST, REST_C)
+steep_fixture = fixture("Steep", STEEP, STEEP_C)
 faint_fixture = fixture("Faint", FAINT, FAINT_C)
 chain_fixture = fixture("Chain", CHAIN, CHAIN_C)
 long_chain_fixture = fixture("LongChain", CHAIN, CHAIN_C, "[structure]\nlinks = 65\n")
@@ -424,6 +445,14 @@ def test_a_right_hand_side_that_stops_being_a_number_is_told_with_variable_and_t
     assert running.slave.call("fmi2SetFMUstate", place) == OK
     assert running.slave.step(0.2, 0.05) == OK
     assert running["v"] == pytest.approx(7.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [1e12, 1e15, 1e18])
+def test_what_is_too_stiff_for_the_shortest_explicit_substep_is_integrated_implicitly(steep: Fmu, k: float) -> None:
+    running = Running(steep, {"k": k})
+    running.step(0.5)
+    assert running["x"] == pytest.approx(1.0 / k, rel=1e-8, abs=0.0)
+    assert running["work"] == pytest.approx(0.5, rel=1e-8)
 
 
 def test_where_the_jacobian_is_not_finite_the_explicit_method_goes_on(faint: Fmu) -> None:

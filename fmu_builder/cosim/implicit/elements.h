@@ -26,7 +26,8 @@ typedef struct {
  * metric          as in forces.py     orders: ones, as many as inputs
  * path            motion at the end of each substep, where its true step follows them
  * impulse         of the forces, where they are shown, else of size 0; pushed: at the beginning of the step
- * is_gradient     else its force is the mean of the impulse, or the trapezoid     is_kept: its state is restored after a trial
+ * is_gradient     else its force is the mean of the impulse, or the trapezoid
+ * is_kept         its state is restored after a trial
  * interpolates    its inputs may have slopes     proportional: as in forces.py, -1 where it is not known yet
  * begun           motion at the beginning of the true step     given: energy that it gave along each bond in it
  * answers         the one that is tried and the best one so far, by number */

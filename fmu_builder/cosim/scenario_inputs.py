@@ -364,8 +364,8 @@ def _check_range(signal: Signal, scenario: CheckedScenario, where: str) -> None:
     if outside.size:
         at = outside[0]
         unit = behind_number(variable.unit)
-        rule = f"at least {quantity(least)}{unit}" if values[at] < least else f"at most {quantity(most)}{unit}"
-        what = f"has the value {quantity(values[at])}{unit} at t = {times[at]:g} s; {variable.name} must be {rule}"
+        rule = f"not be below {quantity(least)}{unit}" if values[at] < least else f"not be above {quantity(most)}{unit}"
+        what = f"has the value {quantity(values[at])}{unit} at t = {times[at]:g} s; {variable.name} must {rule}"
         raise InputError(Problem(where, what))
 
 

@@ -96,26 +96,25 @@ class Schedule:
         """Force elements to which Gauss-Seidel brings the motion of one body later than that of another one, with the
         body that is in time and the late one."""
         for name in () if self.jacobi else self.order:
-            delays = self._delays(name, wiring, slaves)
-            by_delay = sorted(delays, key=lambda body: (delays[body], self.place[body]))
-            if by_delay and delays[by_delay[0]] < delays[by_delay[-1]]:
-                late = next(body for body in by_delay if delays[body] > delays[by_delay[0]])
-                yield name, by_delay[0], late
+            ways = sorted(self._delays(name, wiring, slaves), key=lambda way: (way[1], self.place[way[0]]))
+            late = [body for body, delay in ways if delay > ways[0][1]]
+            if late:
+                yield name, ways[0][0], late[0]
 
-    def _delays(self, name: str, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> dict[str, int]:
-        """By slave that moves a force element, its own motion: how many steps later that is there, through those that
-        pass it on without a state in between, of which each is called before or behind what it follows."""
-        place, found = self.place, dict[str, int]()
+    def _delays(self, name: str, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> set[tuple[str, int]]:
+        """The slaves that move a force element, each with how many steps later its motion is there, through those that
+        pass it on without a state in between: they are called before or behind what they follow."""
+        place, found = self.place, set[tuple[str, int]]()
         ways = [(node, int(place[node[0]] > place[name])) for node in _motions_of(name, wiring, slaves)]
-        seen = set[Node]()
+        seen = set[tuple[Node, int]]()
         while ways:
             node, delay = ways.pop()
-            if node in seen or node[0] == name:
+            if (node, delay) in seen or node[0] == name or delay > len(place):
                 continue
-            seen.add(node)
+            seen.add((node, delay))
             passed = followed(slaves[node[0]], node[1])
             if not passed:
-                found[node[0]] = max(found.get(node[0], 0), delay)
+                found.add((node[0], delay))
             for used in passed or ():
                 for source in wiring.sources.get((node[0], used), ()):
                     ways.append((source, delay + int(place[source[0]] > place[node[0]])))
@@ -147,8 +146,13 @@ class Schedule:
             also = f", and {' and '.join(one for one, _, _ in others[:3])} likewise" if others else ""
             also += f", and {len(others) - 3} more" if len(others) > 3 else ""
             through = "" if {before, behind} <= _bodies_of(name, wiring, slaves) else " and what passes their motion on"
+            where = (
+                f"between two ways from its body {before}"
+                if before == behind
+                else (f"between its bodies {before} and {behind}")
+            )
             yield (
-                f"{name} is stepped between its bodies {before} and {behind}{also}: it sees one at the end of a step "
+                f"{name} is stepped {where}{also}: it sees one at the end of a step "
                 "and the other one at its beginning, and takes the way of a body in a step for relative motion; list "
                 f"such slaves behind their bodies{through}, or leave out [experiment] order"
             )

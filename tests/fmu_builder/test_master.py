@@ -520,7 +520,7 @@ def test_a_tunable_parameter_can_be_driven(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("C_F", "said"),
     [
-        ('"10[N/m] - 200[N/m/s]*#t"', r"has the value -0.2 N/m at t = 0.051 s; C_F must be at least 0 N/m"),
+        ('"10[N/m] - 200[N/m/s]*#t"', r"has the value -0.2 N/m at t = 0.051 s; C_F must not be below 0 N/m"),
         ("{ time = [0, 0.5, 3], value = [1, -1, 1] }", r"has the value -0.004 N/m at t = 0.251 s"),
         ("{ time = [0, 1, 3], value = [1, 0.5, -1] }", ""),  # behind the run
     ],

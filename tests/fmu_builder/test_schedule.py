@@ -434,6 +434,25 @@ def test_what_passes_a_motion_on_is_called_behind_the_body_or_named(tmp_path: Pa
     assert all("behind their bodies and what passes their motion on" in note for note in notes)
 
 
+def test_two_points_of_one_body_that_pass_its_motion_on_are_called_alike(tmp_path: Path) -> None:
+    """A spring between two points of a body that falls along x: one of them a step late, it gives 1 N."""
+    text = """
+        connections = [["A.P[1]", "pa.P_out"], ["A.P[1]", "pb.P_out"], ["pa.p_in", "spring.r"], ["pb.p_in", "spring.c"]]
+        [experiment]
+        stop = "0.1 s"
+        step = "1 ms"
+        [slaves]
+        pa = "TwoDPointX"
+        A = { recipe = "TwoDBody", start = { g = [9.81, 0] } }
+        pb = "TwoDPointX"
+        spring = { recipe = "TranslationalSpring", start = { k = 1000 } }
+        """
+    assert np.abs(run(written(tmp_path, text))["spring.F"]).max() < 1e-9
+    result = run(written(tmp_path, text.replace('step = "1 ms"', 'step = "1 ms"\n        order = "listed"')))
+    assert np.abs(result["spring.F"]).max() > 0.5
+    assert [note for note in result.notes if note.startswith("spring is stepped between two ways from its body A: ")]
+
+
 @pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
 def test_a_group_that_is_not_solved_for_is_called_in_the_order_of_gauss_seidel(tmp_path: Path, algorithm: str) -> None:
     """Relaxed springs between masses that fly side by side at 30 m/s: in the order listed one of them gives 30 N.  A

@@ -40,8 +40,7 @@ class Bond:
 class Place:
     """A position input of an element, one number of it or all four of a quaternion, and the output that gives it.
 
-    velocities   outputs of the body that are its rates: one, or the three components of the angular velocity
-    A place that is driven has the element itself as its body, and the inputs that are its rates."""
+    velocities   outputs of the body that are its rates: one, or the three components of the angular velocity"""
 
     element: str
     names: tuple[str, ...]
@@ -53,7 +52,8 @@ class Place:
 class Group:
     """Bodies and elements that bonds connect, in the order of the scenario.
 
-    driven    components of their ports that [drive] moves: bonds and places of the elements with themselves
+    driven          components of their ports that [drive] moves: bonds of the elements with themselves
+    driven_places   inputs of their positions that it gives
     reasons   why forces of the group are not solved for, by slave; empty if they are"""
 
     bodies: list[str]
@@ -61,7 +61,7 @@ class Group:
     bonds: list[Bond]
     places: list[Place]
     driven: list[Bond]
-    driven_places: list[Place]
+    driven_places: list[Node]
     reasons: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -79,41 +79,32 @@ def find_groups(slaves: Mapping[str, SlaveDescription], wiring: Wiring, driven: 
     for members in _connected(bonds):
         of_group = [b for b in bonds if b.element in members]
         bodies, elements = ({getattr(b, side) for b in of_group} for side in ("body", "element"))
-        moved = [one for n in slaves if n in elements for one in _driven_of(n, slaves[n], driven)]
+        moved = [one for n in slaves if n in elements for one in _driven_bonds(n, slaves[n], driven)]
         group = Group(
             [n for n in slaves if n in bodies],
             [n for n in slaves if n in elements],
             of_group,
             [p for p in places if p.element in elements and p.body in bodies],
-            [one for one in moved if isinstance(one, Bond)],
-            [one for one in moved if isinstance(one, Place)],
+            moved,
+            [node for n in slaves if n in elements for node in _driven_places(n, slaves[n], driven)],
         )
         group.reasons.update(_obstacles(group, slaves, wiring))
         groups.append(group)
     return groups
 
 
-def _driven_of(name: str, slave: SlaveDescription, driven: Collection[Node]) -> Iterator[Bond | Place]:
-    """What [drive] moves of an element: velocities with the forces that belong to them, and places with their rates.  A
-    velocity that is driven without its place is none of them."""
+def _driven_bonds(name: str, slave: SlaveDescription, driven: Collection[Node]) -> Iterator[Bond]:
     for port in slave.ports.values():
-        if port.side != "force":
-            continue
-        moved = {speed for names in port.motion.values() for speed in names if (name, speed) in driven}
-        for role in PORT_KINDS[port.kind].motion:
-            places, speeds = port.motion.get(role.name, ()), port.motion.get(role.rate or "", ())
-            if not places or not speeds:
-                continue
-            is_turned = len(places) != len(speeds)
-            ones = [((p,), (v,)) for p, v in zip(places, speeds, strict=False)]
-            for names, rates in [(places, speeds)] if is_turned else ones:
-                if moved.issuperset(rates) and moved.intersection(names):
-                    yield Place(name, names, name, rates)
-                else:
-                    moved -= {*rates}
-        for velocity, force, unit in _components(port):
-            if velocity in moved:
+        for velocity, force, unit in _components(port) if port.side == "force" else ():
+            if (name, velocity) in driven:
                 yield Bond(name, velocity, force, name, velocity, "", unit, port.name, port.name)
+
+
+def _driven_places(name: str, slave: SlaveDescription, driven: Collection[Node]) -> Iterator[Node]:
+    for port in slave.ports.values():
+        for role in PORT_KINDS[port.kind].motion if port.side == "force" else ():
+            if role.rate is not None:
+                yield from ((name, one) for one in port.motion.get(role.name, ()) if (name, one) in driven)
 
 
 def _connected(bonds: Sequence[Bond]) -> list[set[str]]:

@@ -16,6 +16,7 @@ from fmu_builder.cosim.implicit import control, forces, group, iqn, substeps
 from fmu_builder.cosim.implicit.bodies import TRYING, Body, Values
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT
 from fmu_builder.cosim.implicit.control import Controller
+from fmu_builder.cosim.implicit.driven import Driven
 from fmu_builder.cosim.implicit.elements import Element, step_ended
 from fmu_builder.cosim.implicit.group import GroupRun
 from fmu_builder.cosim.kept_state import Kept
@@ -52,6 +53,7 @@ def _struct(name: str, *fields: tuple[str, Any]) -> type[Structure]:
 
 
 _VALUES = _struct("Values", ("references values", c_void_p), ("size", c_uint64))
+_DRIVEN = _struct("Driven", ("cubics", c_void_p), ("size", c_uint64))
 _MEMBER = _struct(
     "Member",
     ("component get set step derivative set_slopes keep restore state writes reads", c_void_p),
@@ -80,13 +82,15 @@ _ELEMENT = _struct(
     "Element",
     ("member", _MEMBER),
     ("inputs answer impulse", _VALUES),
-    ("rows place_rows sizes work metric orders driven driven_values path", c_void_p),
-    ("driven_count size place_count is_gradient is_kept interpolates evaluations", c_uint64),
+    ("rows place_rows sizes work metric orders", c_void_p),
+    ("driven", _DRIVEN),
+    ("driven_at path", c_void_p),
+    ("row size place_count is_gradient is_kept interpolates evaluations", c_uint64),
     ("proportional", c_int64),
     ("debt", c_double),
     ("start end across", _END),
     ("answers", _ANSWER * 2),
-    ("mean looked place other zero begun given aside pushed", c_void_p),
+    ("mean looked place other zero begun given aside pushed now", c_void_p),
 )
 _CONSTANTS_STRUCT = _struct(
     "Constants",
@@ -114,13 +118,15 @@ _GROUP = _struct(
     "Group",
     ("constants", _CONSTANTS_STRUCT),
     ("fault", _FAULT),
-    ("bodies elements others driven works last", c_void_p),
-    ("body_count element_count other_count rows driven_rows block", c_uint64),
+    ("bodies elements others", c_void_p),
+    ("driven", _DRIVEN),
+    ("works last", c_void_p),
+    ("body_count element_count other_count rows row block", c_uint64),
     ("steps unsolved_steps refused events looks_ahead tried has_inertia", c_uint64),
     ("is_divided substeps substep_count", c_uint64),
-    ("largest_miss largest_drift largest_within drift unsolved model_time model_step step", c_double),
+    ("largest_miss largest_drift largest_within drift unsolved model_time model_step elapsed step", c_double),
     ("controller", _CONTROLLER),
-    ("other velocity a jerk W moved next way force scale summed total moment slope guess", c_void_p),
+    ("other velocity a W moved next way force scale summed total moment slope guess", c_void_p),
     ("recent", c_void_p * 3),
     ("history", _HISTORY),
     ("least_squares", _LEAST_SQUARES),
@@ -149,7 +155,7 @@ class CompiledGroup:
         self._bodies, self._elements = (_BODY * len(bodies))(*bodies), (_ELEMENT * len(elements))(*elements)
         one.bodies, one.elements = ctypes.addressof(self._bodies), ctypes.addressof(self._elements)
         one.body_count, one.element_count, one.rows = len(bodies), len(elements), run.size
-        one.driven, one.driven_rows, one.block = self._kept(run.driven.motion), run.driven.size, BLOCK
+        one.driven, one.block = self._driven(run.driven), BLOCK
         one.looks_ahead = run.looks_ahead
         one.works, one.last = self._kept(self._works), self._kept(run.last.copy())
         terms: list[list[Term]] = [[] for _ in range(run.size)]
@@ -172,6 +178,9 @@ class CompiledGroup:
     def _kept(self, array: NDArray[Any]) -> int:
         self._memory.append(array)
         return int(array.ctypes.data)
+
+    def _driven(self, driven: Driven) -> Any:
+        return _DRIVEN(cubics=self._kept(driven.cubics), size=len(driven.signals))
 
     def _numbers(self, values: Sequence[int], kind: Any = np.uint64) -> int:
         return self._kept(np.array(values, dtype=kind))
@@ -237,9 +246,8 @@ class CompiledGroup:
             work=self._numbers([self._keys.index(key) for key in keys]),
             metric=element.gradient.metric.ctypes.data,
             orders=self._numbers([1] * element.inputs.size, np.int32),
-            driven=self._numbers(element.driven.places.tolist()),
-            driven_values=self._kept(element.driven.values),
-            driven_count=len(element.driven.places),
+            driven=self._driven(element.driven),
+            driven_at=self._numbers(element.driven.places.tolist()),
             path=self._kept(np.zeros((int(substeps.MOST), element.inputs.size))) if element.follows else None,
             size=element.size,
             place_count=len(element.places),

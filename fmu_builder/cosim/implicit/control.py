@@ -87,7 +87,7 @@ class Controller:
             self.length = min(self.step, max(self.length, trial.step * min(GROW, self._factor(error))))
             if error > 0.0:
                 self.length = min(self.length, trial.step * max(self._factor(error), SHRINK))
-            note = self.group.make(trial, tick, begin, done + units == self.units)
+            note = self.group.make(trial, tick, begin)
             if note:
                 return note
             if self.group.drift > self.tolerance or (self.group.looks_ahead and self.group.drift > 0.0):

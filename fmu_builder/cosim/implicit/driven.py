@@ -1,12 +1,7 @@
-"""Rows of a group whose motion [drive] gives: no force moves them, and their motion within a step is known.
+"""Motions of a group that [drive] gives: no force moves them, and they are known within a step.
 
-In a communication step of the length H, from V0 to V1 with the way D,
-
-    V(t) = V0 + a t + j t^2/2        j = 6 (V0 + V1 - 2 D/H)/H^2        a = (V1 - V0)/H - j H/2
-
-so that the way of V is D: the cubic between two places with their velocities.  Where an element sees no place, or one
-that is turned, V goes through its value in the middle, j = 4 (V0 - 2 Vm + V1)/H^2.  At a jump between two communication
-steps each has the values of its side."""
+In a communication step of the length H each driven input u is the cubic of t/H through its values at t = 0, H/3, 2 H/3
+and H.  At a jump between two communication steps each has the values of its side."""
 
 from __future__ import annotations
 
@@ -16,104 +11,96 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.implicit.bonds import Place
 from fmu_builder.cosim.loop.operations import Clock
 from fmu_builder.cosim.loop.program import BLOCK, Block
-from fmu_builder.cosim.scenario_inputs import Signal, TableSignal
-from fmu_builder.cosim.slave import Slave
+from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.model.connectable import Node
 
 Vector = NDArray[np.float64]
-NEAR = 1e-4  # of a step: so near to its end it still has the values of its side
-JUMP = 1e-3  # share of the change over a step that is a jump, if it comes behind NEAR
+NEAR = 1e-4  # of a step: so near to one of its ends a jump is one at this end
+JUMP = 1e-3  # share of the change over a step that is a jump there
+_CUBIC = np.array([[1.0, 0.0, 0.0, 0.0], [-5.5, 9.0, -4.5, 1.0], [9.0, -22.5, 18.0, -4.5], [-4.5, 13.5, -13.5, 4.5]])
+_BETWEEN = (1.0 / 6.0, 0.5, 5.0 / 6.0)  # of a step: where a cubic is compared with the drive
 
 
-class DrivenInputs:
-    """Driven motions of one element.   places: of them among its inputs, in the order of the signals
+class Driven:
+    """Signals over the communication steps of a block.
 
-    values   at the beginning and at the end of each communication step of a block, shape (BLOCK, 2, n)"""
+    cubics   the coefficients of 1, t/H, (t/H)^2 and (t/H)^3, shape (BLOCK, 4, signals)
+    missed   by signal: the largest difference between its cubic and itself so far"""
+
+    def __init__(self, signals: Sequence[Signal]) -> None:
+        self.signals = tuple(signals)
+        self.cubics: Vector = np.zeros((BLOCK, 4, len(self.signals)))
+        self.missed: Vector = np.zeros(len(self.signals))
+
+    def at(self, tick: int, share: float) -> Vector:
+        """Their values after a share of the communication step."""
+        return _value(self.cubics[tick % BLOCK], share)
+
+    def fill(self, times: Vector, step: float) -> None:
+        """For the communication steps between these times."""
+        for k, signal in enumerate(self.signals):
+            begin, end = _ends(signal, times, step)
+            inner = (signal.values_between(times[:-1] + share * step) for share in (1.0 / 3.0, 2.0 / 3.0))
+            cubics = np.zeros((4, len(begin)))
+            for column, values in zip(_CUBIC.T, (begin, *inner, end), strict=True):
+                cubics += np.multiply.outer(column, values)
+            self.cubics[: len(begin), :, k] = cubics.T
+            for share in _BETWEEN:
+                missed = _value(cubics, share) - signal.values_between(times[:-1] + share * step)
+                self.missed[k] = max(self.missed[k], np.abs(missed).max())
+
+
+def _value(cubic: Vector, share: float) -> Vector:
+    found: Vector = cubic[0] + share * (cubic[1] + share * (cubic[2] + share * cubic[3]))
+    return found
+
+
+class DrivenInputs(Driven):
+    """Driven motions of one element.   places: of them among its inputs, in the order of the signals"""
 
     def __init__(self, places: Sequence[int], signals: Sequence[Signal]) -> None:
-        self.places, self.signals = np.array(places, dtype=np.intp), tuple(signals)
-        self.values: Vector = np.zeros((BLOCK, 2, len(places)))
+        super().__init__(signals)
+        self.places = np.array(places, dtype=np.intp)
 
     @classmethod
-    def of(cls, slave: Slave, names: Sequence[str], moved: Collection[str], signals: Mapping[Node, Signal]) -> Self:
-        """names: of the inputs     moved: those of them that move; components that are not driven hold their values"""
+    def of(cls, slave: str, names: Sequence[str], moved: Collection[str], signals: Mapping[Node, Signal]) -> Self:
+        """names: of the inputs     moved: those of them that are driven"""
         places = [k for k, name in enumerate(names) if name in moved]
-        found: list[Signal] = []
-        for k in places:
-            node = slave.name, names[k]
-            variable = slave.description.variables[names[k]]
-            held = TableSignal(node, variable, (0.0,), (slave.get(variable),))
-            found.append(signals.get(node, held))
-        return cls(places, found)
-
-    def put(self, motion: Vector, tick: int, is_end: bool) -> None:
-        """Their values at an end of a communication step into a motion of the element."""
-        motion[self.places] = self.values[tick % BLOCK, int(is_end)]
+        return cls(places, [signals[slave, names[k]] for k in places])
 
 
-class DrivenRows:
-    """Rows of velocities behind those of the bodies.
+class DrivenRows(Driven):
+    """Rows of velocities behind those of the bodies, with the inputs of the elements."""
 
-    motion   V0, a and j in each communication step of a block, shape (BLOCK, 3, rows)"""
-
-    def __init__(
-        self,
-        velocities: Sequence[Signal],
-        ways: Sequence[Signal | None],
-        inputs: Sequence[DrivenInputs],
-        clock: Clock,
-    ) -> None:
-        """velocities, ways   of each row; a way is None where V alone counts     inputs   of the elements"""
-        self.size = len(velocities)
-        self._velocities, self._ways, self._inputs, self._clock = velocities, ways, inputs, clock
-        self.motion: Vector = np.zeros((BLOCK, 3, self.size))
-
-    @classmethod
-    def of(
-        cls,
-        rows: Sequence[Node],
-        places: Sequence[Place],
-        inputs: Sequence[DrivenInputs],
-        signals: Mapping[Node, Signal],
-        clock: Clock,
-    ) -> Self:
-        """rows: elements with their velocities     places: that these move"""
-        way_of = {(p.element, p.velocities[0]): (p.element, p.names[0]) for p in places if len(p.names) == 1}
-        ways = [signals[way_of[row]] if row in way_of else None for row in rows]
-        return cls([signals[row] for row in rows], ways, inputs, clock)
+    def __init__(self, signals: Sequence[Signal], inputs: Sequence[DrivenInputs], clock: Clock) -> None:
+        super().__init__(signals)
+        self.size, self.inputs, self.clock = len(self.signals), inputs, clock
 
     def blocks(self) -> list[Block]:
-        return [Block(every=1, phase=0, fill=self._fill)] if self._velocities else []
+        is_driven = any(one.signals for one in self.inputs)
+        return [Block(every=1, phase=0, fill=self._fill_all)] if is_driven else []
 
-    def at(self, tick: int, elapsed: float) -> tuple[Vector, Vector, Vector]:
-        """V, a and j, this long after the communication step began."""
-        V0, a, j = self.motion[tick % BLOCK]
-        return V0 + elapsed * (a + elapsed * j / 2.0), a + elapsed * j, j
-
-    def _fill(self, first: int, count: int) -> None:
-        H = self._clock.step
-        times = self._clock.start + np.arange(first, first + count + 1, dtype=np.float64) * H
-        for row, (velocity, way) in enumerate(zip(self._velocities, self._ways, strict=True)):
-            V0, V1 = _ends(velocity, times, H)
-            if way is not None:
-                from_, to = _ends(way, times, H)
-                j = 6.0 * (V0 + V1 - 2.0 * (to - from_) / H) / H**2
-            else:
-                j = 4.0 * (V0 - 2.0 * velocity.values_between(times[1:] - H / 2.0) + V1) / H**2
-            self.motion[:count, :, row] = np.stack([V0, (V1 - V0) / H - j * H / 2.0, j], axis=1)
-        for one in self._inputs:
-            for column, signal in enumerate(one.signals):
-                one.values[:count, :, column] = np.stack(_ends(signal, times, H), axis=1)
+    def _fill_all(self, first: int, count: int) -> None:
+        times = self.clock.start + np.arange(first, first + count + 1, dtype=np.float64) * self.clock.step
+        for one in (self, *self.inputs):
+            one.fill(times, self.clock.step)
 
 
 def _ends(signal: Signal, times: Vector, step: float) -> tuple[Vector, Vector]:
-    """Values at the beginning and at the end of the steps between these times, each from within the step: where most of
-    a change is one at its end, it belongs to the next step."""
+    """Values at the beginning and at the end of the steps between these times, each from within the step: a jump at one
+    of its ends, or as near as rounding of the time, belongs to the step beside it."""
     values = signal.values(times)
-    near, nearer = (signal.values_between(times[1:] - share * step) for share in (2.0 * NEAR, NEAR))
-    left = 2.0 * nearer - near
-    jumps = np.abs(values[1:] - left) > JUMP * np.abs(values[1:] - values[:-1])
-    return values[:-1], np.where(jumps, left, values[1:])
+    least = JUMP * np.abs(np.diff(values))
+    return (
+        _within(signal, times[:-1], NEAR * step, values[:-1], least),
+        _within(signal, times[1:], -NEAR * step, values[1:], least),
+    )
+
+
+def _within(signal: Signal, times: Vector, near: float, values: Vector, least: Vector) -> Vector:
+    """What the values at these times go on to, from beside them, where that differs by more than `least`."""
+    nearer, farther = (signal.values_between(times + share * near) for share in (1.0, 2.0))
+    found = np.where(np.abs(nearer - farther) > least, nearer, 2.0 * nearer - farther)
+    return np.where(np.abs(values - found) > least, found, values)

@@ -4,8 +4,6 @@
 
 #include "slaves.h"
 
-#define NO_ROW UINT64_MAX
-
 /* An end of a step, as in forces.py.   motion: velocities, then places, in the order of the inputs */
 typedef struct {
     double *motion, *force, *elastic, energy;
@@ -20,8 +18,8 @@ typedef struct {
 /* inputs          velocities, then places
  * answer          forces, one on each row of `rows`, then stored energies
  * place_rows      rows that move the places: one for a number, three for the four of a quaternion (sizes: 1 or 3)
- * driven          places among the inputs of those that a drive moves, driven_count of them, and their values
- *                 at both ends of each communication step of a block
+ * driven          of those inputs that a drive moves; driven_at: their places among the inputs; row: of the
+ *                 communication step; now: their values at the end of a trial
  * work            of each bond: its number in the works of the group
  * metric          as in forces.py     orders: ones, as many as inputs
  * path            motion at the end of each substep, where its true step follows them
@@ -37,15 +35,15 @@ typedef struct {
     const uint64_t *rows, *place_rows, *sizes, *work;
     const double *metric;
     const int32_t *orders;
-    const uint64_t *driven;
-    const double *driven_values;
+    Driven driven;
+    const uint64_t *driven_at;
     double *path;
-    uint64_t driven_count, size, place_count, is_gradient, is_kept, interpolates, evaluations;
+    uint64_t row, size, place_count, is_gradient, is_kept, interpolates, evaluations;
     int64_t proportional;
     double debt;
     End start, end, across; /* across and what follows: for forces.h */
     Answer answers[2];
-    double *mean, *looked, *place, *other, *zero, *begun, *given, *aside, *pushed;
+    double *mean, *looked, *place, *other, *zero, *begun, *given, *aside, *pushed, *now;
 } Element;
 
 static void copy_end(const Element *e, End *to, const End *from)
@@ -84,21 +82,21 @@ static int see(Element *e, End *end)
     return look(e, place, velocity, end->force, &energy);
 }
 
-/* Driven inputs at an end of the communication step in this row of a block, into a motion. */
-static void put_driven(const Element *e, uint64_t row, int is_end, double *motion)
+/* Driven inputs after a share of the communication step, into a motion. */
+static void put_driven(const Element *e, double share, double *motion)
 {
-    const double *values = e->driven_values + (2 * row + (uint64_t)is_end) * e->driven_count;
-    for (uint64_t i = 0; i < e->driven_count; i++)
-        motion[e->driven[i]] = values[i];
+    drive(&e->driven, e->row, share, e->now);
+    for (uint64_t i = 0; i < e->driven.size; i++)
+        motion[e->driven_at[i]] = e->now[i];
 }
 
-/* At the beginning of a step, after its inputs are set.   row: of the communication step that begins with it, else
- * NO_ROW */
-static int begin_element(Element *e, uint64_t row)
+/* At the beginning of a step, after its inputs are set.   is_first: in the communication step */
+static int begin_element(Element *e, uint64_t row, int is_first)
 {
+    e->row = row;
     TRY(get(&e->member, &e->inputs));
-    if (row != NO_ROW && e->driven_count) {
-        put_driven(e, row, 0, e->inputs.values);
+    if (is_first && e->driven.size) {
+        put_driven(e, 0.0, e->inputs.values);
         TRY(set(&e->member, &e->inputs));
     }
     copy(e->start.motion, e->inputs.values, e->inputs.size);
@@ -115,8 +113,9 @@ static int begin_element(Element *e, uint64_t row)
     return e->is_kept && keep_state(&e->member);
 }
 
-/* The motion at the end of a step in which the rows of the bodies go this way and have this velocity then. */
-static void move(const Element *e, const double *way, const double *velocity, double *motion)
+/* The motion at the end of a step in which the rows of the bodies go this way and have this velocity then, after this
+ * share of the communication step. */
+static void move(const Element *e, const double *way, const double *velocity, double share, double *motion)
 {
     const uint64_t *row = e->place_rows;
     copy(motion, e->start.motion, e->inputs.size);
@@ -131,6 +130,7 @@ static void move(const Element *e, const double *way, const double *velocity, do
             *place++ += way[*row];
         }
     }
+    put_driven(e, share, motion);
 }
 
 static int step_inputs(Element *e, const double *start, const double *end, double time, double step, int for_good)
@@ -147,19 +147,16 @@ static int step_inputs(Element *e, const double *start, const double *end, doubl
 }
 
 /* The true step, to the motion that the inputs have now, through those at the ends of the substeps.
- * tried   where driven inputs go within a communication step     row   of the communication step that it ends, else
- * NO_ROW */
-static int step_element(Element *e, double time, double step, uint64_t substeps, const double *tried, uint64_t row)
+ * tried: where driven inputs go */
+static int step_element(Element *e, double time, double step, uint64_t substeps, const double *tried)
 {
     uint64_t n = e->inputs.size, count = e->path && substeps ? substeps : 1;
     double *end = e->end.motion, length = step / (double)count;
     const double *start = e->begun;
     TRY(get(&e->member, &e->inputs));
     copy(end, e->inputs.values, n);
-    if (row != NO_ROW)
-        put_driven(e, row, 1, end);
-    for (uint64_t i = 0; row == NO_ROW && i < e->driven_count; i++)
-        end[e->driven[i]] = tried[e->driven[i]];
+    for (uint64_t i = 0; i < e->driven.size; i++)
+        end[e->driven_at[i]] = tried[e->driven_at[i]];
     for (uint64_t k = 0; k < count; k++) {
         double *to = k + 1 < count ? e->path + k * n : end;
         const double *last = count > 1 ? e->path + (count - 1) * n : end;

@@ -41,20 +41,22 @@ class Element:
         slave: Slave,
         bonds: Sequence[Bond],
         places: Sequence[Place],
+        given: Sequence[str],
         row_of: Mapping[tuple[str, str], int],
         signals: Mapping[Node, Signal],
     ) -> None:
+        """given: inputs of positions that [drive] gives"""
         variables = slave.description.variables
         self.slave, self.bonds = slave, tuple(bonds)
         self.rows = np.array([row_of[b.body, b.body_velocity] for b in bonds], dtype=np.intp)
-        names = [b.velocity for b in bonds] + [name for place in places for name in place.names]
-        moved = {b.velocity for b in bonds if b.body == slave.name}
-        moved |= {name for place in places if place.body == slave.name for name in place.names}
+        names = [b.velocity for b in bonds] + [name for place in places for name in place.names] + [*given]
+        moved = {*given} | {b.velocity for b in bonds if b.body == slave.name}
         self.inputs = Values(slave, [variables[n].reference for n in names])
         self.places = [np.array([row_of[p.body, v] for v in p.velocities], dtype=np.intp) for p in places]
         stored = [v for v in variables.values() if v.type == "Real" and _STORED.fullmatch(v.name)]
         self.answer = Values(slave, [*(variables[b.force].reference for b in bonds), *(v.reference for v in stored)])
-        self.driven = DrivenInputs.of(slave, names, moved, signals)
+        self.driven = DrivenInputs.of(slave.name, names, moved, signals)
+        self._tick = 0
         self.size = len(bonds)
         self._ones = np.ones(len(stored))
         inner = has_inner_state(slave.description, [b.force for b in bonds])
@@ -102,19 +104,28 @@ class Element:
         self.inputs.set(np.concatenate([self.start.velocity, self.start.place]))
         return not np.array_equal(self.answer.get(), before)
 
+    def missed(self, tolerance: float, step: float) -> list[str]:
+        """Driven inputs that a cubic within the communication step missed by more than this velocity, m/s or rad/s, or
+        by its way in the step."""
+        allowed = np.where(self.driven.places < self.size, tolerance, tolerance * step)
+        found = zip(self.driven.signals, self.driven.missed > allowed, strict=True)
+        return [".".join(signal.node) for signal, is_missed in found if is_missed]
+
     def begin(self, tick: int, is_first: bool) -> None:
         """At the beginning of a step, after its inputs are set.   is_first: in the communication step"""
+        self._tick = tick
         if is_first and self.driven.signals:
             motion = self.inputs.get().copy()
-            self.driven.put(motion, tick, is_end=False)
+            motion[self.driven.places] = self.driven.at(tick, 0.0)
             self.inputs.set(motion)
         self.start = self._seen_now()
         self.pushed = self.impulse.get().copy()
         if self.kept is not None:
             self.kept.keep()
 
-    def moved(self, motion: Vector) -> tuple[Vector, Vector]:
-        """Place and velocities at the end of a step with this motion of all rows of the group: Model.motion."""
+    def moved(self, motion: Vector, share: float) -> tuple[Vector, Vector]:
+        """Place and velocities at the end of a step with this motion of all rows of the group, Model.motion, after this
+        share of the communication step."""
         place, at = self.start.place.copy(), 0
         way = motion[2]
         for rows in self.places:
@@ -124,11 +135,16 @@ class Element:
             else:
                 place[at] += way[rows[0]]
                 at += 1
-        return place, motion[1][self.rows]
+        speed = motion[1][self.rows]
+        if self.driven.signals:
+            both = np.concatenate([speed, place])
+            both[self.driven.places] = self.driven.at(self._tick, share)
+            speed, place = both[: self.size], both[self.size :]
+        return place, speed
 
-    def try_step(self, motion: Vector, time: float, step: float) -> tuple[StepForce, End]:
+    def try_step(self, motion: Vector, time: float, step: float, share: float) -> tuple[StepForce, End]:
         """The force over a step with this motion of all rows, and what the element shows at its end."""
-        place, speed = self.moved(motion)
+        place, speed = self.moved(motion, share)
         if self.rung == GRADIENT:
             end = seen(self._look, place, speed)
             return self.gradient.force(self._look, self.start, end, step, self.debt), end
@@ -149,18 +165,14 @@ class Element:
         """The error of an FMU that ended the simulation in a trial."""
         return SlaveError(Problem(self.slave.name, f"{note}, in a step that is tried; take smaller steps"))
 
-    def step(self, time: float, step: float, path: Sequence[Vector], tried: End, tick: int | None) -> str | None:
+    def step(self, time: float, step: float, path: Sequence[Vector], tried: End) -> str | None:
         """The true step, to the motion that the inputs have now; a note if the FMU ended the simulation.
 
         path    the motions at the ends of the substeps, which differ from the true one by their drift in the last
-        tried   where driven inputs go within a communication step
-        tick    of the communication step that it ends, at whose end driven inputs have their own values"""
+        tried   where driven inputs go"""
         end = self.inputs.get().copy()
-        if tick is None:
-            places = self.driven.places
-            end[places] = np.concatenate([tried.velocity, tried.place])[places]
-        else:
-            self.driven.put(end, tick, is_end=True)
+        places = self.driven.places
+        end[places] = np.concatenate([tried.velocity, tried.place])[places]
         count = len(path) if self.follows and path else 1
         start, length = self._begun, step / count
         for k in range(count):

@@ -223,12 +223,13 @@ static int gradient(Element *e, const Constants *c, double step, Answer *found)
     return 0;
 }
 
-/* The force over a step after which the rows of the bodies have gone this way and have this velocity. */
+/* The force over a step after which the rows of the bodies have gone this way and have this velocity, and after which
+ * this share of the communication step is over. */
 static int try_element(Element *e, const Constants *c, const double *way, const double *velocity, double time,
-                       double step, Answer *found)
+                       double step, double share, Answer *found)
 {
     End *end = &e->end;
-    move(e, way, velocity, end->motion);
+    move(e, way, velocity, share, end->motion);
     if (e->is_gradient) {
         TRY(see(e, end));
         TRY(gradient(e, c, step, found));

@@ -4,18 +4,6 @@
 
 #include "substeps.h"
 
-/* The rows that are driven, this long after the communication step began. */
-static void drive(Group *g, const Loop *loop, double elapsed)
-{
-    uint64_t n = g->driven_rows, first = g->rows - n;
-    const double *V0 = g->driven + loop->tick % g->block * 3 * n, *a = V0 + n, *j = a + n;
-    for (uint64_t i = 0; i < n; i++) {
-        g->velocity[first + i] = V0[i] + elapsed * (a[i] + elapsed * j[i] / 2.0);
-        g->a[first + i] = a[i] + elapsed * j[i];
-        g->jerk[first + i] = j[i];
-    }
-}
-
 /* Gives bodies that follow the time alone the a of a step of another length than that of begin_group. */
 static int take_time(Group *g, double step)
 {
@@ -44,18 +32,18 @@ static int begin_group(Group *g, Loop *loop, double time, double step, double el
         TRY(get(&b->member, &b->velocity));
         copy(g->velocity + b->first, b->velocity.values, b->velocity.size);
     }
-    if (g->driven_rows)
-        drive(g, loop, elapsed);
+    g->row = loop->tick % g->block;
+    g->elapsed = elapsed;
+    drive(&g->driven, g->row, elapsed / g->controller.step, g->velocity + (g->rows - g->driven.size));
     for (uint64_t k = 0; k < g->element_count; k++)
-        TRY(begin_element(g->elements + k, elapsed == 0.0 ? loop->tick % g->block : NO_ROW));
+        TRY(begin_element(g->elements + k, g->row, elapsed == 0.0));
     copy(g->guess, g->last, g->rows);
     return 0;
 }
 
-/* The true step of every slave; `loop` for the exchange of their values.   is_last: it ends the communication step */
-static int make_step(Group *g, Loop *loop, double time, int is_last)
+/* The true step of every slave; `loop` for the exchange of their values. */
+static int make_step(Group *g, Loop *loop, double time)
 {
-    uint64_t row = is_last ? loop->tick % g->block : NO_ROW;
     double step = g->step, drift = 0.0;
     if (!g->substep_count)
         count_work(g);
@@ -78,7 +66,7 @@ static int make_step(Group *g, Loop *loop, double time, int is_last)
     for (uint64_t k = 0; k < g->element_count; k++) {
         Element *e = g->elements + k;
         TRY(exchange(&e->member, loop, e->member.writes, e->member.write_count));
-        TRY(step_element(e, time, step, g->substep_count, e->answers[1 - g->tried].end.motion, row));
+        TRY(step_element(e, time, step, g->substep_count, e->answers[1 - g->tried].end.motion));
         TRY(exchange(&e->member, loop, e->member.reads, e->member.read_count));
         e->debt = e->answers[1 - g->tried].debt;
         for (uint64_t i = 0; i < e->size; i++)
@@ -242,7 +230,7 @@ static int make_controlled_step(Group *g, Loop *loop, double time)
     c->length = smaller(c->step, larger(c->length, g->step * smaller(k->grow, factor_of(g, c->error))));
     if (c->error > 0.0)
         c->length = smaller(c->length, g->step * larger(factor_of(g, c->error), k->shrink));
-    TRY(make_step(g, loop, begin, taken == left));
+    TRY(make_step(g, loop, begin));
     if (g->drift > c->tolerance || (g->looks_ahead && g->drift > 0.0))
         c->length = smaller(c->length, g->step * larger(factor_of(g, g->drift), k->shrink));
     c->elapsed = any(c->first, g->rows) || any(c->last, g->rows) ? c->elapsed + g->step : 0.0;
@@ -265,7 +253,7 @@ static Outcome advance_group(Group *g, Loop *loop)
         if (ended)
             return GROUP_ENDED;
         g->largest_within = larger(g->largest_within, within);
-        ended = (g->is_divided && divide(g, c->step)) || make_step(g, loop, time, 1);
+        ended = (g->is_divided && divide(g, c->step)) || make_step(g, loop, time);
         return ended ? GROUP_ENDED : DONE;
     }
     if (!c->is_within)

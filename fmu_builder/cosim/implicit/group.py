@@ -33,16 +33,25 @@ ACCURACY, ENOUGH = 1e-10, 1e-8  # of the velocities that the forces cause, relat
 
 
 class Model:
-    """Bodies between two communication points: V1 = V0 + H (a + W f) + H^2 j/2.   Shapes (n,), (n,), (n, n), (n,)
+    """Bodies between two communication points: V1 = V0 + H (a + W f).   Shapes (n,), (n,), (n, n)
 
     inertia   finds W when a force needs it     parts   rows of each body, between which W is 0
-    jerk      j, of rows that are driven"""
+    driven    V1 of the last rows, at a share of the communication step
+    elapsed   s, from its beginning to that of the model"""
 
     def __init__(
-        self, velocity: Vector, a: Vector, jerk: Vector, inertia: Callable[[], Vector], parts: Sequence[slice]
+        self,
+        velocity: Vector,
+        a: Vector,
+        inertia: Callable[[], Vector],
+        parts: Sequence[slice],
+        driven: Callable[[float], Vector],
+        elapsed: float,
+        length: float,
     ) -> None:
-        self.velocity, self.a, self.jerk, self.parts = velocity, a, jerk, parts
-        self._inertia = inertia
+        """length: s, of the communication step"""
+        self.velocity, self.a, self.parts, self.elapsed = velocity, a, parts, elapsed
+        self._inertia, self._driven, self._length = inertia, driven, length
 
     @functools.cached_property
     def inverse_inertia(self) -> Vector:
@@ -58,13 +67,19 @@ class Model:
 
     def motion(self, force: Vector, step: float) -> Vector:
         """Velocities at both ends of a step, and the way in it, shape (3, n)."""
-        next_ = self.velocity + step * (self.a + self.moved(force)) + step * step * self.jerk / 2.0
-        way = step * (self.velocity + next_) / 2.0 - step * step * step * self.jerk / 12.0
-        return np.array([self.velocity, next_, way])
+        next_ = self.velocity + step * (self.a + self.moved(force))
+        driven = self._driven(self.share(step))
+        next_[len(next_) - len(driven) :] = driven
+        return np.array([self.velocity, next_, step * (self.velocity + next_) / 2.0])
 
-    def later(self, velocity: Vector, elapsed: float) -> Model:
-        """The model so much later, where the velocities are these."""
-        return Model(velocity, self.a + elapsed * self.jerk, self.jerk, lambda: self.inverse_inertia, self.parts)
+    def share(self, step: float) -> float:
+        """Of the communication step that is over after a step."""
+        return (self.elapsed + step) / self._length
+
+    def later(self, velocity: Vector, step: float) -> Model:
+        """The model a step later, where the velocities are these."""
+        elapsed = self.elapsed + step
+        return Model(velocity, self.a, lambda: self.inverse_inertia, self.parts, self._driven, elapsed, self._length)
 
 
 @dataclass(frozen=True)
@@ -110,8 +125,7 @@ class GroupRun:
             for name in place.velocities:
                 forces.setdefault((place.body, name), None)
         rows = sorted(forces, key=lambda row: group.bodies.index(row[0]))
-        driven = dict.fromkeys((b.body, b.body_velocity) for b in group.driven)
-        driven |= dict.fromkeys((p.body, name) for p in group.driven_places for name in p.velocities)
+        driven = [(b.body, b.body_velocity) for b in group.driven]
         self._row_of = {row: k for k, row in enumerate([*rows, *driven])}
         self.size = len(self._row_of)
         self.bodies: list[Body] = []
@@ -124,10 +138,11 @@ class GroupRun:
             self.bodies.append(Body(slaves[name], [v for _, v in own], [forces[row] for row in own]))
         for name in group.elements:
             bonds = [b for b in [*group.bonds, *group.driven] if b.element == name]
-            places = [p for p in [*group.places, *group.driven_places] if p.element == name]
-            self.elements.append(Element(slaves[name], bonds, places, self._row_of, signals))
+            places = [p for p in group.places if p.element == name]
+            given = [variable for element, variable in group.driven_places if element == name]
+            self.elements.append(Element(slaves[name], bonds, places, given, self._row_of, signals))
         inputs = [element.driven for element in self.elements]
-        self.driven = DrivenRows.of([*driven], group.driven_places, inputs, signals, clock)
+        self.driven = DrivenRows([signals[row] for row in driven], inputs, clock)
         self.others = self._other_sources(forces, exchange, wiring)
         self.last = self.summed([element.start.force for element in self.elements])
         self.refused = self.events = self.substeps = 0
@@ -178,8 +193,12 @@ class GroupRun:
         for body, rows in zip(self.bodies, self.parts, strict=True):
             a[rows] = body.acceleration(time, step, other[rows])
             velocity[rows] = body.velocity.get()
-        jerk, rows = np.zeros(self.size), slice(self.size - self.driven.size, self.size)
-        velocity[rows], a[rows], jerk[rows] = self.driven.at(tick, elapsed)
+        length = self.driven.clock.step
+
+        def driven(share: float) -> Vector:
+            return self.driven.at(tick, share)
+
+        velocity[self.size - self.driven.size :] = driven(elapsed / length)
         for element in self.elements:
             element.begin(tick, elapsed == 0.0)
 
@@ -189,7 +208,7 @@ class GroupRun:
                 W[rows, rows] = body.inverse_inertia(time, step)
             return W
 
-        return Model(velocity, a, jerk, inertia, self.parts)
+        return Model(velocity, a, inertia, self.parts, driven, elapsed, length)
 
     def take_time(self, model: Model, time: float, step: float) -> None:
         """Give bodies that follow the time alone the a of a step of another length than that of `begin`."""
@@ -208,7 +227,7 @@ class GroupRun:
         def answered(force: Vector) -> Vector:
             nonlocal tried
             motion = model.motion(force, step)
-            tried = tuple(element.try_step(motion, time, step) for element in self.elements)
+            tried = tuple(element.try_step(motion, time, step, model.share(step)) for element in self.elements)
             return self.summed([answer.force for answer, _ in tried])
 
         def keep() -> None:
@@ -275,10 +294,8 @@ class GroupRun:
                 np.add.at(hidden, element.rows, answer.force)
         return trial.step * float(np.abs(model.moved(hidden)).max(initial=0.0))
 
-    def make(self, trial: Trial, tick: int, time: float, is_last: bool = True) -> str | None:
-        """The true step of every slave of the group; a note if one of them ended the simulation.
-
-        is_last   whether it ends the communication step"""
+    def make(self, trial: Trial, tick: int, time: float) -> str | None:
+        """The true step of every slave of the group; a note if one of them ended the simulation."""
         step, drift = trial.step, 0.0
         for body, rows in zip(self.bodies, self.parts, strict=True):
             force = trial.force[rows] + self._other[rows]
@@ -294,7 +311,7 @@ class GroupRun:
         paths = trial.paths or ((),) * len(self.elements)
         for element, (answer, end), works, path in zip(self.elements, trial.answers, trial.works, paths, strict=True):
             self._exchanged(self._writes, element.slave.name, tick)
-            note = element.step(time, step, path, end, tick if is_last else None)
+            note = element.step(time, step, path, end)
             if note:
                 return note
             self._exchanged(self._reads, element.slave.name, tick)

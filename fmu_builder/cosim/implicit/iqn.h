@@ -32,14 +32,21 @@ static int accelerate(Group *g, const double *force)
     return 0;
 }
 
+/* Of the communication step that is over after a step from the beginning of the model. */
+static double share_after(const Group *g, double step)
+{
+    return (g->elapsed + step) / g->controller.step;
+}
+
 /* The velocities at the end of the step under these forces on the rows, and the way until then. */
 static int move_bodies(Group *g, const double *force, double step)
 {
     TRY(accelerate(g, force));
-    for (uint64_t i = 0; i < g->rows; i++) {
-        g->next[i] = g->velocity[i] + step * (g->a[i] + g->moved[i]) + step * step * g->jerk[i] / 2.0;
-        g->way[i] = step * (g->velocity[i] + g->next[i]) / 2.0 - step * step * step * g->jerk[i] / 12.0;
-    }
+    for (uint64_t i = 0; i < g->rows; i++)
+        g->next[i] = g->velocity[i] + step * (g->a[i] + g->moved[i]);
+    drive(&g->driven, g->row, share_after(g, step), g->next + (g->rows - g->driven.size));
+    for (uint64_t i = 0; i < g->rows; i++)
+        g->way[i] = step * (g->velocity[i] + g->next[i]) / 2.0;
     return 0;
 }
 
@@ -58,7 +65,7 @@ static int answer_forces(Group *g, const double *force, double time, double step
     for (uint64_t k = 0; k < g->element_count; k++) {
         Element *e = g->elements + k;
         Answer *answer = e->answers + g->tried;
-        TRY(try_element(e, &g->constants, g->way, g->next, time, step, answer));
+        TRY(try_element(e, &g->constants, g->way, g->next, time, step, share_after(g, step), answer));
         add_forces(e, answer->force, sum);
     }
     return 0;

@@ -26,7 +26,8 @@ typedef struct {
  *
  * others          Terms: forces on the rows from outside of the group     works: of bonds, J
  * velocity, a, W  of the affine model at the beginning of a step, over model_step from model_time; W when it is needed
- * jerk            of the last driven_rows rows     driven: as DrivenRows.motion of driven.py, of `block` steps
+ * driven          of the last rows     row: of the communication step among the `block` ones of driven.cubics
+ * elapsed         s, from the beginning of the communication step to that of the model
  * next, way       velocities at the end of a trial, and what the rows go until then
  * force, next     of the trial that is made     tried: number of the answers of the last trial, 1 - tried the best ones
  * events          steps that ended at an event of a body; looks_ahead: 1 if a body shows them
@@ -40,23 +41,23 @@ typedef struct {
     Body *bodies;
     Element *elements;
     const Term *others;
-    const double *driven;
+    Driven driven;
     double *works, *last;
-    uint64_t body_count, element_count, other_count, rows, driven_rows, block;
+    uint64_t body_count, element_count, other_count, rows, row, block;
     uint64_t steps, unsolved_steps, refused, events, looks_ahead, tried, has_inertia;
     uint64_t is_divided, substeps, substep_count;
     double largest_miss, largest_drift, largest_within, drift, unsolved;
-    double model_time, model_step, step;
+    double model_time, model_step, elapsed, step;
     Controller controller;
-    double *other, *velocity, *a, *jerk, *W, *moved, *next, *way, *force, *scale, *summed;
+    double *other, *velocity, *a, *W, *moved, *next, *way, *force, *scale, *summed;
     double *total, *moment, *slope, *guess, *recent[3];
     History history;
     LeastSquares least_squares;
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 328 && sizeof(Element) == 600 &&
-               sizeof(Controller) == 120 && sizeof(Group) == 960, "compiled.py has other sizes");
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 328 && sizeof(Element) == 616 &&
+               sizeof(Controller) == 120 && sizeof(Group) == 968, "compiled.py has other sizes");
 
 typedef struct {
     double *memory;
@@ -89,6 +90,7 @@ static void lay_out_element(Element *e, Arena *arena)
     double **of_size[] = {&e->mean, &e->looked, &e->other, &e->zero, &e->given, &e->aside, &e->pushed};
     for (int k = 0; k < 7; k++)
         *of_size[k] = take(arena, e->size);
+    e->now = take(arena, e->driven.size);
     e->place = take(arena, e->inputs.size);
     e->begun = take(arena, e->inputs.size);
 }
@@ -119,8 +121,8 @@ static uint64_t lay_out(Group *g, double *memory)
     History *h = &g->history;
     LeastSquares *w = &g->least_squares;
     Controller *c = &g->controller;
-    double **rows[] = {&g->other, &g->velocity, &g->a, &g->jerk, &g->moved, &g->next, &g->way, &g->force, &g->scale,
-                       &g->summed, &g->total, &g->moment, &g->slope, &g->guess, &g->recent[0], &g->recent[1],
+    double **rows[] = {&g->other, &g->velocity, &g->a, &g->moved, &g->next, &g->way, &g->force, &g->scale, &g->summed,
+                       &g->total, &g->moment, &g->slope, &g->guess, &g->recent[0], &g->recent[1],
                        &g->recent[2],
                        &h->x, &h->value, &h->residual, &h->best_x, &h->best_value, &h->at, &h->direction,
                        &w->length, &w->part, &w->rest, &w->left, &c->before, &c->first, &c->last, &c->bend};

@@ -194,6 +194,12 @@ class ImplicitRun:
                     f"{listed(group.bodies, _SHOWN)}: in a step, velocities left the affine model by "
                     f"{found.drift:.2g} m/s or rad/s, more than coupling_tolerance: take smaller steps"
                 )
+            missed = [name for one in run.elements for name in one.missed(self._tolerance, self._step)]
+            if missed and self._is_adaptive:
+                yield (
+                    f"{listed(missed, 3)}: driven, and taken for a cubic within each communication step, which misses "
+                    "the drive by more than coupling_tolerance: take shorter ones"
+                )
             if found.within > self._tolerance:
                 yield (
                     f"{elements}: forces that come and go within a step of {self._step:g} s change velocities by up to "

@@ -46,6 +46,21 @@ typedef struct {
     uint64_t size;
 } Values;
 
+/* Driven.cubics of driven.py: in each row, a communication step of a block, coefficients of so many inputs. */
+typedef struct {
+    const double *cubics;
+    uint64_t size;
+} Driven;
+
+static void drive(const Driven *d, uint64_t row, double share, double *values)
+{
+    const double *c = d->cubics + 4 * row * d->size;
+    for (uint64_t i = 0; i < d->size; i++) {
+        double c0 = c[i], c1 = c[d->size + i], c2 = c[2 * d->size + i], c3 = c[3 * d->size + i];
+        values[i] = c0 + share * (c1 + share * (c2 + share * c3));
+    }
+}
+
 enum { OK, WARNING };
 
 #define TRY(call) \

@@ -82,8 +82,7 @@ static void pass_substep(Group *g, int64_t number, double weight, double length)
             copy(e->path + (uint64_t)number * e->inputs.size, e->start.motion, e->inputs.size);
         e->debt = e->answers[1 - g->tried].debt;
     }
-    for (uint64_t i = 0; i < n; i++)
-        g->a[i] += length * g->jerk[i];
+    g->elapsed = g->elapsed + length;
     copy(g->velocity, g->next, n);
     copy(g->recent[0], g->recent[1], n);
     copy(g->recent[1], g->recent[2], n);

@@ -165,6 +165,13 @@ static inline void cc_save(Instance *instance)
     instance->records_saved = 0;
 }
 
+/* The memory that only the element reads: of calls that may be refused after the element has started. */
+static inline void cc_copy_private(CcState *to, const CcState *from)
+{
+    __builtin_memcpy((unsigned char *)to + CC_STATE_FRONT, (const unsigned char *)from + CC_STATE_FRONT,
+                     CC_PRIVATE_COUNT * sizeof(double));
+}
+
 /* What fmi2DoStep began with, as cc_save keeps it: on the stack, unless it is large, for the stack is in the cache, and
  * `before` of one instance among many is not.  Functions with more than 4096 bytes of it need help on Windows. */
 #define CC_MOST_ON_STACK 2048

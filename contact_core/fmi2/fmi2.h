@@ -286,6 +286,7 @@ CC_FUNCTION fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 {
     CC_ENTER(ExitInitializationMode, CC_INITIALIZATION);
     cc_save(instance);
+    cc_copy_private(&instance->before, &instance->now);
     instance->now.dirty = 1.0;
     instance->failures = 0;
     cc_refresh(instance, 0); /* parts are checked with what connections give them */
@@ -306,6 +307,7 @@ CC_FUNCTION fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         }
     }
     if (failures) {
+        cc_copy_private(&instance->now, &instance->before);
         cc_return(instance);
         return fmi2Error;
     }

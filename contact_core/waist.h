@@ -74,6 +74,7 @@ enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 #define cc_keep CC_HOST_ENTRY(keep)
 #define cc_repeats CC_HOST_ENTRY(repeats)
 #define cc_inputs_move CC_HOST_ENTRY(inputs_move)
+#define cc_inputs_set_again CC_HOST_ENTRY(inputs_set_again)
 #define cc_inputs_at CC_HOST_ENTRY(inputs_at)
 #define cc_fail CC_HOST_ENTRY(fail)
 #define cc_stop CC_HOST_ENTRY(stop)
@@ -117,6 +118,10 @@ CC_HIDDEN int cc_repeats(const CcHost *host);
 
 /* 1 if the inputs change within the step, for the importer gave their derivatives (sample only). */
 CC_HIDDEN int cc_inputs_move(const CcHost *host);
+
+/* 1 if the importer, since the step before, read outputs of inputs that it has replaced: the forces among them may have
+ * moved bodies (sample only). */
+CC_HIDDEN int cc_inputs_set_again(const CcHost *host);
 
 /* Evaluate the element with its inputs as they are the time tau after the step begins, s (sample only); 0 brings them
  * back. */

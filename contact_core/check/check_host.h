@@ -11,6 +11,8 @@ int cc_repeats(const CcHost *host) { return (void)host, CC_NO_REPEAT; }
 
 int cc_inputs_move(const CcHost *host) { return (void)host, 0; }
 
+int cc_inputs_set_again(const CcHost *host) { return (void)host, 0; }
+
 void cc_inputs_at(CcHost *host, double tau) { (void)host, (void)tau; }
 
 void cc_keep(CcHost *host, const void *record, size_t size) { (void)host, (void)record, (void)size; }

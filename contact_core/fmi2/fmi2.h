@@ -311,7 +311,7 @@ CC_FUNCTION fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         cc_return(instance);
         return fmi2Error;
     }
-    instance->now.changed = instance->now.jumped = 0.0;
+    instance->now.changed = instance->now.jumped = instance->now.shown = 0.0;
     instance->now.mode = CC_STEP_COMPLETE;
     if (instance->now.type == fmi2ModelExchange) {
         instance->now.mode = CC_EVENT;

@@ -120,6 +120,8 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
     if (instance->now.changed != 0.0)
         failures += cc_check(instance);
     if (!failures) {
+        if (instance->now.dirty == 0.0)
+            instance->now.shown = 0.0; /* and nothing was set again */
         if (instance->now.jumped != 0.0) {
             CC_ENTRY(evaluate)(&instance->now.element, 0);
             instance->now.dirty = 0.0;
@@ -151,7 +153,7 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
     }
     instance->now.sloped = instance->now.extrapolate;
     instance->now.extrapolate = 0.0;
-    instance->now.changed = instance->now.jumped = instance->now.dirty = 0.0;
+    instance->now.changed = instance->now.jumped = instance->now.shown = instance->now.dirty = 0.0;
     instance->now.last_step = instance->stopped ? cc_block(instance)[0] - t_c : h;
     instance->now.steps_done += 1.0;
     instance->now.last_status = instance->stopped ? fmi2Discard : fmi2OK;

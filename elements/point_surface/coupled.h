@@ -597,8 +597,8 @@ static int sample(Element *e, CcHost *host, double step)
         return CC_CHANGED;
     }
     cc_rotation(e->surface.q, R);
-    int moved_first = 0;
-    for (int i = 0; i < POINTS && e->unsampled != 0.0; i++)
+    int moved_first = 0; /* and not by forces that a master mixed from several that it read */
+    for (int i = 0; i < POINTS && e->unsampled != 0.0 && !cc_inputs_set_again(host); i++)
         moved_first |= has_moved_from(e, i, R);
     e->unsampled = 0.0;
     if (e->since_steps < MOST_STALE && is_stale(e, R, step)) {

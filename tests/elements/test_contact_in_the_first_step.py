@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from fmi2 import Fmu, load_shipped
+from running import Running
 
 from fmu_builder import Experiment, Part, Scenario, run
 from fmu_builder.cosim.result import Result
@@ -52,3 +54,44 @@ def test_a_contact_at_the_start_pays_back_what_the_first_step_stores(depth: floa
     H = math.pi * math.sqrt(1.0 / STIFFNESS) / N
     speed = dropped(N, -depth / H, 1.0)["b.p.v[3]"][-1]
     assert speed == pytest.approx(math.sqrt(1.0 + STIFFNESS * depth**2), abs=most)
+
+
+# ---- masters that read outputs before the step
+
+
+@pytest.fixture(scope="module")
+def surface(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("PointSurface", tmp_path_factory.mktemp("surface"))
+
+
+def rebound(surface: Fmu, N: float, rounds: int, read: bool = False) -> float:
+    """Of 1 kg that is stepped first, from half a step above; each round moves it by the mean of the force at the
+    beginning and of the one that it shows at the end."""
+    H = math.pi * math.sqrt(1.0 / STIFFNESS) / N
+    law = {"C_F": STIFFNESS, "C_r": 1.0, "K_fr": 0.0}
+    x, v = 0.5 * H, -1.0
+    contact = Running(surface, law | {"point.r": (0.0, 0.0, x), "point.v": (0.0, 0.0, v)})
+    before = contact["point.f[3]"]
+    for _ in range(math.ceil(4 * N)):
+        force = before
+        for k in range(rounds + 1):
+            r_end, v_end = x + H * v + 0.5 * H * H * force, v + H * force
+            contact.set({"point.r": (0.0, 0.0, r_end), "point.v": (0.0, 0.0, v_end)})
+            shown = contact["point.f[3]"] if read or k < rounds else math.nan
+            if k < rounds:
+                force = 0.5 * (before + shown)
+        x, v = r_end, v_end
+        contact.step(H)
+        before = contact["point.f[3]"]
+    return v
+
+
+@pytest.mark.parametrize("N", [5.0, 8.0, 16.0])
+def test_outputs_that_are_read_before_the_step_change_nothing(surface: Fmu, N: float) -> None:
+    assert rebound(surface, N, 0, read=True) == rebound(surface, N, 0)
+
+
+@pytest.mark.parametrize("N", [5.0, 8.0, 16.0])
+def test_a_first_step_under_forces_that_were_read_is_not_paid_for(surface: Fmu, N: float) -> None:
+    """The ball has paid: it was slowed by the force at the end of the step."""
+    assert rebound(surface, N, 2) == pytest.approx(1.0, abs=2.0 / N**2)

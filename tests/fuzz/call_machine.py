@@ -545,7 +545,7 @@ class CallMachine(RuleBasedStateMachine):
 
     @rule(slot=slots)
     def terminate(self, slot: int) -> None:
-        if self._call(slot, "Terminate", answers={Status.OK: replace(self._outputs(slot), flags=2)}) == Status.OK:
+        if self._call(slot, "Terminate", answers={Status.OK: replace(self._outputs(slot), flags=3)}) == Status.OK:
             self._alive(slot).life.mode = Mode.TERMINATED
 
     @rule(slot=slots, pick=picks, number=NUMBERS)
@@ -576,14 +576,15 @@ class CallMachine(RuleBasedStateMachine):
         return [choices[n % len(choices)] for n in numbers]
 
     def _outputs(self, slot: int) -> Change:
-        """What asking for a value may bring up to date, together with the flag that says so."""
+        """What asking for a value may bring up to date, together with the flag that says so, and before a step with the
+        one that says that outputs of its inputs were read."""
         alive = self.instances[slot]
         if alive is None:
             return NOTHING
         kinds = ["output", "derivative"]
         if alive.life.mode is Mode.INITIALIZATION:  # there the state follows the parameters
             kinds += ["state", "memory"]
-        return Change(1, alive.fmu.references(*kinds))
+        return Change(2 if alive.life.mode is Mode.STEP else 1, alive.fmu.references(*kinds))
 
     def _asked(self, slot: int) -> dict[Status, Change]:
         """The answers to a right question: OK, or Error if what would be handed out is not finite, in continuous-time

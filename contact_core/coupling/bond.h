@@ -72,7 +72,7 @@
 #define CC_BOND_BY_CHANCE 0.5     /* of those squares: with less W is shown and logged nowhere */
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
 #define CC_BOND_FAILS 1e-4        /* of the squares: a given lag that leaves less is not contradicted */
-#define CC_BOND_DOUBTS 30.0       /* samples of the model in which a lag that is given is compared with the others */
+#define CC_BOND_DOUBTS 30.0       /* learned samples in which a lag that is given is compared with the others */
 #define CC_BOND_MOST_GIVEN 1e5    /* W (k H^2 + d H) with a W that is given */
 #define CC_BOND_REFUTES 0.1       /* |W_seen - W| (k H^2 + d H) of a given W that is wrong */
 #define CC_BOND_FEW 3.0           /* samples that are learned, before a spring uses a W of more than omega H = 1 */
@@ -340,17 +340,14 @@ CC_API int cc_bond_ask(const CcBond *c)
 CC_API int cc_bond_doubts(const CcBond *c, const CcBondOptions *o)
 {
     int given = o->given.lag != CC_LAG_AUTO && !o->given.holds;
-    return given && c->settled == 0.0 && c->model.learned < CC_BOND_DOUBTS;
+    return given && c->settled == 0.0 && c->learned < CC_BOND_DOUBTS;
 }
 
-/* The lag with which a single mass or the model leaves nothing, against the one that is given, on samples in a row; or
- * -1. */
+/* The lag with which a single mass leaves nothing, against the one that is given, on samples in a row; or -1.  Not that
+ * of the model: where the law acts as it is, its forces follow from y, and any lag may explain what others do. */
 CC_API int cc_bond_contradicts(CcBond *c)
 {
-    const CcPartnerModel *m = &c->model;
     int best, now = cc_lag(c->lag), shown = -1;
-    if (m->lag[now].rest > CC_BOND_FAILS * m->squares)
-        shown = cc_model_exact_lag(m);
     if (cc_bond_fits_best(c, CC_BOND_SURE_EARLY, &best) && cc_bond_residual(c, now) > CC_BOND_FAILS * c->fits[now][2])
         shown = best;
     c->likely = shown >= 0 && shown != now ? c->likely + 1.0 : 0.0;
@@ -426,7 +423,6 @@ CC_API int cc_bond_model(CcBond *c, const CcBondOptions *o, const double y[3])
     if (c->answered < 0.0 || !(stiffness > 0.0))
         return lag;
     s.given = cc_bond_knows_lag(c, o);
-    s.doubted = cc_bond_doubts(c, o);
     for (int i = 0; i < CC_MODEL_FORCES; i++)
         s.u[i] = cc_dot(c->f[i], c->along);
     cc_model_at_step(m, c->H);

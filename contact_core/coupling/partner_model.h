@@ -124,8 +124,7 @@ typedef struct {
     double rounding, floor;       /* m/s: of changes of v; what is below the floor is noise */
     int guessed;                  /* W is a first guess */
     int quiet;                    /* no force acts */
-    int given;                    /* the lag is, */
-    int doubted;                  /* and the other ones are learned all the same */
+    int given;                    /* the lag is */
     int late;                     /* others answer all the time: prediction errors alone judge the lag, after a while */
 } CcModelSample;
 
@@ -423,7 +422,7 @@ CC_API int cc_model_is_used(const CcPartnerModel *m, int lag, double Dy, int fir
 CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, double Dy)
 {
     double most = cc_abs(Dy), rounding = s->rounding / m->H, rows[CC_LAGS][CC_MODEL_SIZE];
-    int alone = s->given && !s->doubted, first = alone ? lag : 0, last = alone ? lag : CC_LAGS - 1, now = lag, acts = 0;
+    int first = s->given ? lag : 0, last = s->given ? lag : CC_LAGS - 1, now = lag, acts = 0;
     m->size = cc_fading_peak(CC_MODEL_PEAK, m->size, cc_abs(Dy));
     for (int L = first; L <= last; L++) {
         cc_model_row(m, s->u + L, rows[L]);
@@ -476,11 +475,12 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
 }
 
 /* 1, with the errors of the free body, where that leaves at most CC_MODEL_FREE of D y of bodies whose lag is known: (1)
- * could do no better. */
+ * could do no better.  Of D y before too: of a swing of four intervals each other D y is 0, and those alone are no
+ * motion to learn. */
 CC_API int cc_model_is_superfluous(CcPartnerModel *m, int lag, const CcModelSample *s, double Dy)
 {
-    double left = Dy - s->W * (s->u[lag] - s->u[lag + 1]);
-    if (!s->late || !s->given || s->doubted || !(cc_abs(left) <= CC_MODEL_FREE * cc_abs(Dy)))
+    double left = Dy - s->W * (s->u[lag] - s->u[lag + 1]), size = cc_max(cc_abs(Dy), cc_abs(m->Dy[0]));
+    if (!s->late || !s->given || !(cc_abs(left) <= CC_MODEL_FREE * size))
         return 0;
     m->free = CC_MODEL_RECENT * m->free + left * left;
     m->all = CC_MODEL_RECENT * m->all + Dy * Dy;

@@ -16,7 +16,7 @@ from fmi2 import OK, Fmu, load_shipped
 from numpy.typing import ArrayLike
 from running import Running, Values, build
 
-from fmu_builder import run
+from fmu_builder import Experiment, Part, Scenario, run
 from fmu_builder.cosim.slave import read_slave
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.loader import load_model
@@ -139,6 +139,43 @@ def test_a_given_order_that_the_motion_contradicts_is_overruled(mass: Fmu, sprin
         texts = [text for text in pair.element.told if "which coupling.order" in text]
         assert len(texts) == (order != right)
         assert all(("parallel" if lag == 1 else "sequential") in text for text in texts)
+
+
+def network(seed: int, algorithm: str) -> list[str]:
+    """What springs between up to four masses at random say of the order, which the master gives."""
+    random = np.random.default_rng(seed)
+    count = int(random.integers(2, 5))
+    m, k, springs = 10.0 ** random.uniform(-1, 1, count), np.zeros((count, count)), {}
+    ends = [(i, i - 1) for i in range(count)] + [tuple(random.choice(count, 2, replace=False)) for _ in range(2)]
+    connections: list[tuple[str, str]] = []
+    for name, (a, b) in zip("uvwxyz", ends, strict=False):
+        rate = float(10.0 ** random.uniform(2, 4))
+        springs[name] = Part(recipe="TranslationalSpring", start={"k": rate})
+        connections.append((f"m{a}.p", f"{name}.r"))
+        k[a, a] += rate
+        if b >= 0:
+            connections.append((f"m{b}.p", f"{name}.c"))
+            k += rate * (np.outer(np.eye(count)[b], np.eye(count)[b] - np.eye(count)[a]))
+            k[a, b] -= rate
+    speeds = random.standard_normal(count)
+    slaves = {f"m{i}": Part(recipe="SliderMass", start={"m": m[i], "v0": speeds[i]}) for i in range(count)} | springs
+    names = random.permutation(list(slaves))
+    H = float(random.choice([0.06, 0.12, 0.2]) / np.sqrt(np.linalg.eigvals(k / m[:, None]).real.max()))
+    result = run(
+        Scenario(
+            slaves={str(name): slaves[name] for name in names},
+            connections=connections,
+            experiment=Experiment(stop=60 * H, step=H, algorithm=algorithm),
+        )
+    )
+    return [entry.text for entry in result.log if "which coupling.order" in entry.text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_springs_between_the_same_masses_keep_the_order_that_is_right(algorithm: str) -> None:
+    """What one does looks to another like a mass that answers late."""
+    assert [seed for seed in range(200) if network(seed, algorithm)] == []
 
 
 @MASTERS

@@ -365,6 +365,17 @@ CC_SELDOM void end_of_first_contact(const Element *e, int i, CcHost *host)
                   surface_turning());
 }
 
+#define TOUCHES 1e-9 /* m: so near to its surface a point may stand on either side by rounding */
+
+/* 1 if point i, which was in contact and is not, still moves in: it stands on the surface to rounding, where a master
+ * has located the touch, and its contact goes on. */
+static int still_touches(const Element *e, int i)
+{
+    double apart = re(e->distance[i]);
+    int on_it = apart >= 0.0 && apart - re(e->previous[i].distance) < TOUCHES;
+    return on_it && re(e->depth_rate[i]) > 0.0 && re(e->previous[i].depth_rate) > 0.0;
+}
+
 static int accept(Element *e, CcHost *host, double step)
 {
     double switched = 0.0;
@@ -372,10 +383,11 @@ static int accept(Element *e, CcHost *host, double step)
     for (int i = 0; i < POINTS; i++) {
         int was = re(e->previous[i].in_contact) != 0.0, is = re(e->in_contact[i]) != 0.0;
         double way = time_of_way(e, i, host, step), begun = 0.0, booked = 0.0;
+        int touches = was && !is && still_touches(e, i);
         if (step == 0.0 && is)
             cc_report(host, CC_INFO, "contact", "point %d is in contact at the start, %g m deep", i + 1,
                       re(e->depth[i]));
-        if (was && !is) {
+        if (was && !is && !touches) {
             end_of_first_contact(e, i, host);
             booked += end_of_contact(e, i, host);
             record_release(e, i, host, way);
@@ -402,7 +414,7 @@ static int accept(Element *e, CcHost *host, double step)
         changed |= accept_bristle(e, i);
         count_clipped(e, i, host);
         remember_place(e, i);
-        e->previous[i].in_contact = e->in_contact[i];
+        e->previous[i].in_contact = touches ? 1.0 : e->in_contact[i];
         e->previous[i].distance = e->distance[i];
         e->previous[i].depth_rate = e->depth_rate[i];
         if (!is || re(e->depth[i]) > re(e->previous[i].unpressed))

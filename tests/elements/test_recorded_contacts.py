@@ -15,6 +15,8 @@ from checksum import sealed
 from fmi2 import ERROR, OK, Fmu, Slave, load_shipped
 from running import Running, build
 
+from fmu_builder import Experiment, Part, Scenario, run
+
 FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\n'
 G = 9.81
 LAST = ("start", "end", "impact_speed", "rebound_speed", "peak_force", "impulse")
@@ -280,3 +282,24 @@ def test_the_step_for_a_point_that_stands_still_below_the_surface_is_that_of_its
     contact.set({"point.r": (0.0, 0.0, -5e-3), "point.v": (0.0, 0.0, 0.0)})
     contact.step(1e-3)
     assert any("take steps below 0.0001 s" in text for text in contact.told)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "height", "speed"),
+    [("implicit", 1.25e-3, 5.0), ("implicit", 2.5e-3, 10.0), ("adaptive", 2.25e-3, 1.0)],
+)
+def test_a_touch_that_is_located_on_the_surface_begins_one_contact(algorithm: str, height: float, speed: float) -> None:
+    """There the point stands on either side by rounding, and goes on inwards."""
+    result = run(
+        Scenario(
+            slaves={
+                "ball": Part(recipe="PointMass", start={"r0": [0, 0, height], "v0": [0, 0, -speed], "g": [0, 0, 0]}),
+                "floor": Part(recipe="PointSurface"),
+            },
+            connections=[("ball.p", "floor.point")],
+            experiment=Experiment(stop=0.03, step=1e-3, algorithm=algorithm),
+        )
+    )
+    assert [contact.restitution for contact in result.contacts] == [pytest.approx(0.5, abs=0.01)]
+    assert result.contacts[0].impact_speed == pytest.approx(speed, rel=0.01)
+    assert result["floor.contact_count"][-1] == 1

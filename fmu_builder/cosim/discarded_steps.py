@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from fmu_builder.cosim.kept_state import Kept
 from fmu_builder.cosim.slave import DISCARD, OK, Slave
-from fmu_builder.errors import SlaveError
+from fmu_builder.errors import Problem, SlaveError
 
 _TERMINATED, _LAST_SUCCESSFUL_TIME = 3, 2  # fmi2StatusKind
 SHORTEST = 1e-9  # part of a step that is tried, of the step
@@ -39,6 +39,12 @@ def end_of(slave: Slave, begin: float) -> str | None:
     if slave.dll.fmi2GetBooleanStatus(slave.component, _TERMINATED, byref(ended)) == OK and ended.value:
         return f"{slave.name} ended the simulation at {last_successful_time(slave, begin):g} s"
     return None
+
+
+def ended_in_trial(slave: Slave, note: str) -> SlaveError:
+    """Of a slave that ended the simulation in a step that would have been taken back."""
+    what = f"{note}, in a step that is tried; take smaller steps, or algorithm = jacobi or gauss_seidel, which try none"
+    return SlaveError(Problem(slave.name, what))
 
 
 def not_made(slave: Slave, begin: float, step: float, why: str = "try a smaller step") -> SlaveError:

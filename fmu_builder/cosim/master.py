@@ -27,7 +27,7 @@ from fmu_builder.cosim.discarded_steps import DiscardedStepError, PartedSteps
 from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, event_values
 from fmu_builder.cosim.exchange import Exchange, drive_operations
 from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
-from fmu_builder.cosim.implicit.run import ImplicitRun, groups_of, law_starts
+from fmu_builder.cosim.implicit.run import ImplicitRun, UnsolvableError, groups_of, with_laws
 from fmu_builder.cosim.initialization import Initialization, model_of
 from fmu_builder.cosim.interruption import noted_interruption
 from fmu_builder.cosim.isolation.limits import limits_of
@@ -264,17 +264,22 @@ class Master:
             self.starts[name][variable] = value
         for name, variable, value in call_orders(self.descriptions, self.starts, self.wiring, self.schedule):
             self.starts[name][variable] = value
-        for name, variable, value in law_starts(self.groups, self.descriptions):
-            self.starts[name][variable] = value
+        self.coupled_starts = self.starts
+        self.starts = with_laws(self.groups, self.descriptions, self.coupled_starts)
         self.parted: dict[str, PartedSteps | None] = {}  # slaves that have discarded a step
 
     def run(self, progress: Callable[[float], None]) -> Result:
-        """A slave that discards a step begins the run once more, with its states kept."""
+        """A slave that discards a step begins the run once more, with its states kept, and so does one that shows that
+        its group cannot be solved for."""
         while True:
             try:
                 return self._run_once(progress)
             except DiscardedStepError as error:
                 self.parted[error.slave] = None
+            except UnsolvableError as error:
+                for number, reasons in error.reasons.items():
+                    self.groups[number].reasons.update(reasons)
+                self.starts = with_laws(self.groups, self.descriptions, self.coupled_starts)
             except FmuBuilderError as error:  # which a note may explain
                 error.add_notes(self.notes())
                 raise

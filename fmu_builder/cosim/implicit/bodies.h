@@ -26,6 +26,17 @@ typedef struct {
     const int32_t *orders;
 } Body;
 
+/* Velocities at the end of a trial, which must be finite. */
+static int get_tried(Body *b, double time, double step)
+{
+    const Member *m = &b->member;
+    TRY(get(m, &b->velocity));
+    if (is_finite(b->velocity.values, (uint32_t)b->velocity.size))
+        return 0;
+    *m->fault = (Fault){.kind = TRIAL_NOT_FINITE, .member = m->number, .time = time, .step = step};
+    return 1;
+}
+
 static int set_forces(Body *b, const double *force)
 {
     for (uint64_t i = 0; i < b->force.size; i++)
@@ -40,7 +51,7 @@ static int try_body(Body *b, double time, double step, const double *force)
     TRY(keep_state(&b->member));
     TRY(set_forces(b, force));
     TRY(do_step(&b->member, time, step, 0));
-    TRY(get(&b->member, &b->velocity));
+    TRY(get_tried(b, time, step));
     return restore_state(&b->member);
 }
 
@@ -52,7 +63,7 @@ static int look_ahead(Body *b, double time, double step, const double *force, do
     TRY(keep_state(m));
     TRY(set_forces(b, force));
     TRY(failed(m, TRIAL_FAILED, b->step_to_event(m->component, time, step, end), time, step));
-    TRY(get(m, &b->velocity));
+    TRY(get_tried(b, time, step));
     return restore_state(m);
 }
 

@@ -20,10 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.discarded_steps import end_of, ended_in_trial
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, PROBES
-from fmu_builder.cosim.kept_state import Kept
+from fmu_builder.cosim.kept_state import SHORT, Kept
 from fmu_builder.cosim.schedule import followed
-from fmu_builder.cosim.slave import FATAL, OK, Slave
+from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave
+from fmu_builder.errors import Problem, SlaveError
 
 Vector = NDArray[np.float64]
 TRYING = "solving for the forces of a group, at a motion that is tried: take smaller steps"
@@ -103,7 +105,7 @@ class Body:
     def __init__(self, slave: Slave, velocities: Sequence[str], forces: Sequence[str | None]) -> None:
         description = slave.description
         variables = description.variables
-        self.slave = slave
+        self.slave, self._names = slave, tuple(velocities)
         self.size = len(velocities)
         self.velocity = Values(slave, [variables[n].reference for n in velocities])
         self.acts = [k for k, name in enumerate(forces) if name is not None]
@@ -127,6 +129,17 @@ class Body:
 
     def can_be_solved(self) -> bool:
         return self.rung == DERIVATIVES or self.kept is not None
+
+    def is_changed_by_trials(self, time: float, step: float) -> bool:
+        """Whether an FMU of others moves in another way after a trial: its state is not all that it remembers."""
+        if self.slave.description.ours or self.rung == DERIVATIVES or self.kept is None:
+            return False
+        self.force.set(np.full(self.force.size, _PROBE / SHORT))  # it moves in a short step too
+        variables = self.slave.description.variables.values()
+        outputs = [v.reference for v in variables if v.causality == "output" and v.type == "Real"]
+        shown = Values(self.slave, outputs).get
+        one, other = (self.kept.tried_shortly(time, step, shown) for _ in range(2))
+        return one is not None and other is not None and not np.array_equal(one, other)
 
     def _gives_derivatives(self) -> bool:
         """Whether the calls that the model needs succeed; its log is then as before."""
@@ -176,7 +189,7 @@ class Body:
         status = self.slave.dll.fmi2DoStep(self.slave.component, time, step, 0)
         if status:
             self.check_trial(status, time, step)
-        after = self.velocity.get().copy()
+        after = self.tried_velocity(time, step)
         self.kept.restore()
         return after
 
@@ -190,13 +203,24 @@ class Body:
         self.force.set(force[self.acts])
         if status := self.step_to_event(self.slave.component, time, step, byref(end)):
             self.check_trial(status, time, step)
-        after = self.velocity.get().copy()
+        after = self.tried_velocity(time, step)
         self.kept.restore()
         return end.value, after
 
     def check_trial(self, status: int, time: float, step: float) -> None:
         """Raise SlaveError unless a step that is tried succeeded."""
+        if status == DISCARD and (note := end_of(self.slave, time)):
+            raise ended_in_trial(self.slave, note)
         self.slave.check(status, "fmi2DoStep", f"a step of {step:g} s from {time:g} s that is tried")
+
+    def tried_velocity(self, time: float, step: float) -> Vector:
+        """At the end of a step that is tried.   Raises SlaveError where it is not finite."""
+        after = self.velocity.get().copy()
+        for name, value in zip(self._names, after, strict=True):
+            if not np.isfinite(value):
+                what = f"{name} is {value:g} after a step of {step:g} s from {time:g} s that is tried"
+                raise SlaveError(Problem(self.slave.name, f"{what}, though the slave answered fmi2OK"))
+        return after
 
     def act(self, force: Vector, step: float, slope: Vector | None) -> None:
         """Set the forces of the next step: their mean, and their slope, 1/s, unless they are held."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.discarded_steps import ended_in_trial
 from fmu_builder.cosim.implicit import control, forces, group, iqn, substeps
 from fmu_builder.cosim.implicit.bodies import TRYING, Body, Values
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT
@@ -34,7 +35,7 @@ _CALLS = (  # that fail in a trial, by the number of their Failure in slaves.h: 
     ("fmi2SetFMUstate", "after a trial"),
     ("fmi2SetRealInputDerivatives", ""),
 )
-_TRIAL, _STEP, _OPERATION, _NOT_FINITE, _NO_STEP = range(len(_CALLS), len(_CALLS) + 5)
+_TRIAL, _STEP, _OPERATION, _NOT_FINITE, _NO_STEP, _TRIAL_NOT_FINITE = range(len(_CALLS), len(_CALLS) + 6)
 
 _CONSTANTS = {
     "points": forces.POINTS, "weights": forces.WEIGHTS, "largest": forces.LARGEST,
@@ -84,10 +85,10 @@ _ELEMENT = _struct(
     ("inputs answer impulse", _VALUES),
     ("rows place_rows sizes work metric orders", c_void_p),
     ("driven", _DRIVEN),
-    ("driven_at path", c_void_p),
+    ("driven_at path first_force", c_void_p),
     ("row size place_count is_gradient is_kept interpolates evaluations", c_uint64),
     ("proportional", c_int64),
-    ("debt", c_double),
+    ("debt last_part", c_double),
     ("start end across", _END),
     ("answers", _ANSWER * 2),
     ("mean looked place other zero begun given aside pushed now", c_void_p),
@@ -249,6 +250,7 @@ class CompiledGroup:
             driven=self._driven(element.driven),
             driven_at=self._numbers(element.driven.places.tolist()),
             path=self._kept(np.zeros((int(substeps.MOST), element.inputs.size))) if element.follows else None,
+            first_force=None if element.first_force is None else self._kept(element.first_force),
             size=element.size,
             place_count=len(element.places),
             is_gradient=element.rung == GRADIENT,
@@ -257,6 +259,7 @@ class CompiledGroup:
             evaluations=element.evaluations,
             proportional=-1 if proportional is None else int(proportional),
             debt=element.debt,
+            last_part=element.last_part,
         )
 
     def ended(self, tick: int) -> str | None:
@@ -281,9 +284,11 @@ class CompiledGroup:
             return step_ended(slave, status, time, step)
         elif fault.kind == _TRIAL and isinstance(member, Body):
             member.check_trial(status, time, step)
+        elif fault.kind == _TRIAL_NOT_FINITE and isinstance(member, Body):
+            member.tried_velocity(time, step)
         elif fault.kind == _TRIAL:
             if note := step_ended(slave, status, time, step):
-                raise member.ended(note)
+                raise ended_in_trial(slave, note)
         else:
             slave.check(status, *_CALLS[fault.kind])
         raise AssertionError(f"{slave.name} failed in no known way: {fault.kind}, {status}")

@@ -26,6 +26,7 @@ typedef struct {
  * impulse         of the forces, where they are shown, else of size 0; pushed: at the beginning of the step
  * is_gradient     else its force is the mean of the impulse, or the trapezoid
  * is_kept         its state is restored after a trial
+ * last_part       of a step, 0 if that is not divided     first_force: at the start, else NULL
  * interpolates    its inputs may have slopes     proportional: as in forces.py, -1 where it is not known yet
  * begun           motion at the beginning of the true step     given: energy that it gave along each bond in it
  * answers         the one that is tried and the best one so far, by number */
@@ -38,9 +39,10 @@ typedef struct {
     Driven driven;
     const uint64_t *driven_at;
     double *path;
+    const double *first_force;
     uint64_t row, size, place_count, is_gradient, is_kept, interpolates, evaluations;
     int64_t proportional;
-    double debt;
+    double debt, last_part;
     End start, end, across; /* across and what follows: for forces.h */
     Answer answers[2];
     double *mean, *looked, *place, *other, *zero, *begun, *given, *aside, *pushed, *now;
@@ -106,6 +108,9 @@ static int begin_element(Element *e, uint64_t row, int is_first)
         TRY(see(e, &e->start));
     } else {
         TRY(answered(e, e->start.force, &e->start.energy));
+        if (e->first_force)
+            copy(e->start.force, e->first_force, e->size);
+        e->first_force = NULL;
         copy(e->start.elastic, e->start.force, e->size);
     }
     TRY(get(&e->member, &e->impulse));
@@ -136,14 +141,24 @@ static void move(const Element *e, const double *way, const double *velocity, do
 static int step_inputs(Element *e, const double *start, const double *end, double time, double step, int for_good)
 {
     const Member *m = &e->member;
-    for (uint64_t i = 0; i < e->inputs.size; i++)
-        e->inputs.values[i] = e->interpolates ? (end[i] - start[i]) / step : (start[i] + end[i]) / 2.0;
+    double last = e->last_part, first = step - last * step;
+    for (uint64_t i = 0; i < e->inputs.size; i++) {
+        double mean = (start[i] + end[i]) / 2.0;
+        e->inputs.values[i] = e->interpolates ? (end[i] - start[i]) / step
+                              : last > 0.0    ? (mean - last * end[i]) / (1.0 - last)
+                                              : mean;
+    }
     if (e->interpolates) {
         TRY(set_slopes(m, &e->inputs, e->orders));
     } else {
         TRY(set(m, &e->inputs));
     }
-    return do_step(m, time, step, for_good);
+    if (!(last > 0.0))
+        return do_step(m, time, step, for_good);
+    TRY(do_step(m, time, first, for_good));
+    copy(e->inputs.values, end, e->inputs.size);
+    TRY(set(m, &e->inputs));
+    return do_step(m, time + first, step - first, for_good);
 }
 
 /* The true step, to the motion that the inputs have now, through those at the ends of the substeps.

@@ -2,7 +2,9 @@
 
 A value that is set and one that is got are a trial if the force follows from inputs alone.  Where it follows from
 states too, as of a bristle, the trial is a step whose state is restored.  In a step the inputs go linearly from the
-motion at its beginning to that at its end, where the FMU can interpolate.  One of fmu-builder makes the step in as many
+motion at its beginning to that at its end, where the FMU can interpolate.  One that cannot, and can be restored, has
+their mean, but for the last part of the step, which ends at the motion at the end: many compute their outputs in a
+step alone, of the inputs that they have in it.  One of fmu-builder makes the step in as many
 parts as the solution has substeps, so that its energies, and the times of its contacts, are of that motion: along a
 straight line a force that changes within the step would do another work."""
 
@@ -10,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.discarded_steps import end_of, not_made
+from fmu_builder.cosim.discarded_steps import end_of, ended_in_trial, not_made
 from fmu_builder.cosim.implicit.arithmetic import dot, turned
 from fmu_builder.cosim.implicit.bodies import Values
 from fmu_builder.cosim.implicit.bonds import GRADIENT, IMPULSE, TRAPEZOID, Bond, Place, has_inner_state, impulse_of
@@ -23,10 +26,10 @@ from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, mean_of_
 from fmu_builder.cosim.kept_state import Kept
 from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.slave import DISCARD, Slave
-from fmu_builder.errors import Problem, SlaveError
 from fmu_builder.model.connectable import Node
 
 Vector = NDArray[np.float64]
+LAST_PART = 1.0 / 64.0  # of a step
 _STORED = re.compile(r"(?:.*\.)?energy\.elastic(?:\[\d+\])?")
 
 
@@ -68,7 +71,11 @@ class Element:
         self.impulse = Values(slave, [variables[n].reference for n in impulses] if self.rung == IMPULSE else [])
         self.pushed: Vector = np.zeros(self.impulse.size)  # impulse at the beginning of the step
         self.lags = inner and self.kept is None
-        self.follows = slave.description.ours and slave.description.interpolates  # the substeps, in its true step
+        description = slave.description
+        is_divisible = self.kept is not None and description.varies_step and not description.interpolates
+        self.last_part = LAST_PART if is_divisible else 0.0
+        self.first_force: Vector | None = None  # of one that computes it in a step alone
+        self.follows = description.ours and description.interpolates  # the substeps, in its true step
         forces = np.array([b.unit == "N" for b in bonds], dtype=float)
         self.gradient = Gradient(forces if forces.any() else np.ones(self.size))
         self.debt = 0.0
@@ -94,15 +101,33 @@ class Element:
             end = End(place, velocity, force, force, energy)
         return end
 
-    def is_changed_by_trials(self) -> bool:
-        """Whether an FMU of others integrates, counts or filters where values are set and got: it then answers the same
-        motion in another way after a trial."""
-        if self.slave.description.ours or self.kept is not None:
+    def is_changed_by_trials(self, time: float, step: float) -> bool:
+        """Whether an FMU of others answers the same motion in another way after a trial: its state is not all that it
+        remembers, or it integrates, counts or filters where values are set and got."""
+        if self.slave.description.ours:
             return False
+        if self.kept is not None:
+            return self._is_changed_by_steps(time, step, self.kept)
         before = self.answer.get().copy()
         self._look(self.start.place, self.start.velocity + 1.0)
         self.inputs.set(np.concatenate([self.start.velocity, self.start.place]))
         return not np.array_equal(self.answer.get(), before)
+
+    def _is_changed_by_steps(self, time: float, step: float, kept: Kept) -> bool:
+        """Likewise, of steps that are taken back; then asks for the forces of the motion at the start."""
+
+        def tried(faster: float) -> Vector | None:
+            self.inputs.set(np.concatenate([self.start.velocity + faster, self.start.place]))
+            return kept.tried_shortly(time, step, self.answer.get)
+
+        one, other = tried(1.0), tried(1.0)
+        shown = tried(0.0)
+        self.inputs.set(self._begun)
+        if one is None or other is None or shown is None:
+            return False
+        if self.last_part:
+            self.first_force = shown[: self.size]
+        return not np.array_equal(one, other)
 
     def missed(self, tolerance: float, step: float) -> list[str]:
         """Driven inputs that a cubic within the communication step missed by more than this velocity, m/s or rad/s, or
@@ -119,6 +144,9 @@ class Element:
             motion[self.driven.places] = self.driven.at(tick, 0.0)
             self.inputs.set(motion)
         self.start = self._seen_now()
+        if self.first_force is not None:
+            self.start = replace(self.start, force=self.first_force)
+            self.first_force = None
         self.pushed = self.impulse.get().copy()
         if self.kept is not None:
             self.kept.keep()
@@ -151,7 +179,7 @@ class Element:
         if self.kept is not None:
             self.kept.restore()
             if note := self._do_step(self._begun, np.concatenate([speed, place]), time, step, 0):
-                raise self.ended(note)
+                raise ended_in_trial(self.slave, note)
         after = self.impulse.get().copy()
         force, energy = self._look(place, speed)
         end = End(place, speed, force, force, energy)
@@ -160,10 +188,6 @@ class Element:
         if self.rung == IMPULSE:
             return mean_of_impulse(self.pushed, after, step), end
         return trapezoid(self.start, end), end
-
-    def ended(self, note: str) -> SlaveError:
-        """The error of an FMU that ended the simulation in a trial."""
-        return SlaveError(Problem(self.slave.name, f"{note}, in a step that is tried; take smaller steps"))
 
     def step(self, time: float, step: float, path: Sequence[Vector], tried: End) -> str | None:
         """The true step, to the motion that the inputs have now; a note if the FMU ended the simulation.
@@ -191,9 +215,17 @@ class Element:
     def _do_step(self, start: Vector, end: Vector, time: float, step: float, for_good: int) -> str | None:
         if self.slave.description.interpolates:
             self.inputs.set_slopes((end - start) / step)
-        else:
-            self.inputs.set((start + end) / 2.0)
-        return do_step(self.slave, time, step, for_good)
+            return do_step(self.slave, time, step, for_good)
+        mean, last = (start + end) / 2.0, self.last_part
+        if not last:
+            self.inputs.set(mean)
+            return do_step(self.slave, time, step, for_good)
+        first = step - last * step
+        self.inputs.set((mean - last * end) / (1.0 - last))
+        if note := do_step(self.slave, time, first, for_good):
+            return note
+        self.inputs.set(end)
+        return do_step(self.slave, time + first, step - first, for_good)
 
     def close(self) -> None:
         if self.kept is not None:

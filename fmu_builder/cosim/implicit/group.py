@@ -152,13 +152,15 @@ class GroupRun:
         self.largest_miss = self.largest_drift = self.largest_within = 0.0
         self.drift = 0.0  # of the last step: of the bodies from their model, m/s or rad/s
 
-    def obstacle(self) -> str | None:
-        """Why the group cannot be solved for, as its slaves answer."""
+    def obstacle(self, time: float, step: float) -> str | None:
+        """Why the group cannot be solved for, as its slaves answer steps of this length from the start, s."""
         for body in self.bodies:
             if not body.can_be_solved():
                 return f"{body.slave.name} refuses directional derivatives and cannot restore its state"
+            if body.is_changed_by_trials(time, step):
+                return f"{body.slave.name} moves in another way after a trial"
         for element in self.elements:
-            if element.is_changed_by_trials():
+            if element.is_changed_by_trials(time, step):
                 return f"{element.slave.name} answers the same motion in another way after a trial"
         return None
 

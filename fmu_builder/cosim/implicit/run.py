@@ -16,7 +16,7 @@ from fmu_builder.cosim.implicit.report import BondReport, GroupReport
 from fmu_builder.cosim.implicit.substeps import divided, obstacle
 from fmu_builder.cosim.loop.operations import Clock, Operation, Together
 from fmu_builder.cosim.loop.program import Block
-from fmu_builder.cosim.scenario_inputs import Signal, is_in_si
+from fmu_builder.cosim.scenario_inputs import Signal, Start, is_in_si
 from fmu_builder.cosim.slave import Slave, SlaveDescription
 from fmu_builder.errors import Problem, listed
 from fmu_builder.model.connectable import Node
@@ -51,15 +51,25 @@ _NEGLIGIBLE = 1e-6  # share of coupling_tolerance by which forces may miss their
 _AS_THE_LAW = {"coupling.identify": 0.0, "coupling.m_eff": 0.0, "coupling.J_eff": 0.0}  # and nothing to warn of
 
 
-def law_starts(groups: Sequence[Group], slaves: Mapping[str, SlaveDescription]) -> Iterator[tuple[str, str, float]]:
-    """By element of a group that is solved for: start values with which it gives its law, whatever its mode was."""
-    for group in groups:
-        for name in group.elements if not group.reasons else ():
-            variables = slaves[name].variables
-            mode = variables.get(MODE)
-            if mode is not None and "hold" in mode.literals:
-                yield name, MODE, float(mode.literals["hold"])
-                yield from ((name, key, value) for key, value in _AS_THE_LAW.items() if key in variables)
+def with_laws(
+    groups: Sequence[Group], slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, Start]]
+) -> dict[str, dict[str, Start]]:
+    """Start values with which the elements of groups that are solved for give their laws, whatever their mode was."""
+    changed = {name: dict(values) for name, values in starts.items()}
+    for name in (name for group in groups if not group.reasons for name in group.elements):
+        variables = slaves[name].variables
+        mode = variables.get(MODE)
+        if mode is not None and "hold" in mode.literals:
+            changed[name][MODE] = float(mode.literals["hold"])
+            changed[name].update((key, value) for key, value in _AS_THE_LAW.items() if key in variables)
+    return changed
+
+
+class UnsolvableError(Exception):
+    """Groups that cannot be solved for, as their slaves answer.   reasons: of each by its number, as Group.reasons"""
+
+    def __init__(self, reasons: Mapping[int, Mapping[str, str]]) -> None:
+        self.reasons = reasons
 
 
 class ImplicitRun:
@@ -81,17 +91,18 @@ class ImplicitRun:
         self._order, self._steps = order, steps
         self._exchange, self._groups = exchange, groups
         self._step = scenario.seconds("step")
-        self._reasons = [dict(group.reasons) for group in groups]
         self._runs: list[GroupRun | None] = []
         by_node = {signal.node: signal for signal in signals}
-        for group, reasons in zip(groups, self._reasons, strict=True):
-            run = None if reasons else GroupRun(group, slaves, exchange, wiring, by_node, clock)
-            if run is not None and (why := run.obstacle()):
-                name, _, what = why.partition(" ")
-                reasons[name] = what
-                run.close()
-                run = None
+        found: dict[int, Mapping[str, str]] = {}
+        for number, group in enumerate(groups):
+            run = None if group.reasons else GroupRun(group, slaves, exchange, wiring, by_node, clock)
             self._runs.append(run)
+            if run is not None and (why := run.obstacle(scenario.seconds("start"), self._step)):
+                name, _, what = why.partition(" ")
+                found[number] = {name: what}
+        if found:
+            self.close()
+            raise UnsolvableError(found)
         self._tolerance = scenario.experiment.coupling_tolerance or COUPLING_TOLERANCE
         self._length = scenario.seconds("stop") - scenario.seconds("start")
         self._is_adaptive = scenario.experiment.algorithm == "adaptive"
@@ -177,10 +188,10 @@ class ImplicitRun:
         for bond in self.bonds():
             of_rung.setdefault(bond.rung, {})[f"{bond.element}.{bond.port}"] = None
         yield from (f"{rung}: {listed(list(ports), _SHOWN)}" for rung, ports in of_rung.items())
-        for group, run, reasons in zip(self._groups, self._runs, self._reasons, strict=True):
+        for group, run in zip(self._groups, self._runs, strict=True):
             elements = listed(group.elements, _SHOWN)
             if run is None:
-                why = "; ".join(f"{name} {what}" for name, what in reasons.items())
+                why = "; ".join(f"{name} {what}" for name, what in group.reasons.items())
                 yield f"{elements}: stepped as under Gauss-Seidel, since {why}"
                 continue
             for element in run.elements:

@@ -288,7 +288,9 @@ def preferred_step(variables: Iterable[_Variable], default: float) -> float:
 
 
 def two_digits(step: float) -> float:
-    """A step rounded down to two digits: a longer one would be more than is advised."""
+    """A step rounded down to two digits: a longer one would be more than is advised; inf of a force that is none."""
+    if not 1e-300 < step < math.inf:
+        return step
     digit = 10.0 ** (math.floor(math.log10(step)) - 1)
     return float(f"{math.floor(step / digit * (1.0 + 1e-12)) * digit:.1e}")
 

@@ -32,6 +32,7 @@ from fmu_builder.model.step_advice import (
     late_row,
     preferred_step,
     step_advice,
+    two_digits,
 )
 from fmu_builder.paths import PACKAGE, shipped
 from tests.contact_core.fmi2 import literal
@@ -328,3 +329,9 @@ def test_the_guide_has_the_counts_of_steps() -> None:
     for row, text in order.items():
         counts = (table[row] for table in (STEPS_PER_CONTACT, STEPS_PER_SWING, STEPS_PER_BRAKING))
         assert f"| {text} | {' | '.join(f'{count:.0f}' for count in counts)} |\n" in guide
+
+
+@pytest.mark.parametrize(("step", "shown"), [(math.inf, math.inf), (1.2345e-3, 1.2e-3), (1e-3, 1e-3), (5e-324, 5e-324)])
+def test_a_step_is_rounded_down_to_two_digits_where_it_has_any(step: float, shown: float) -> None:
+    """None is too long for a damper of 1e-310 N.s/m."""
+    assert two_digits(step) == shown

@@ -303,3 +303,24 @@ def test_a_touch_that_is_located_on_the_surface_begins_one_contact(algorithm: st
     assert [contact.restitution for contact in result.contacts] == [pytest.approx(0.5, abs=0.01)]
     assert result.contacts[0].impact_speed == pytest.approx(speed, rel=0.01)
     assert result["floor.contact_count"][-1] == 1
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+@pytest.mark.parametrize("N", [5.0, 10.0, 40.0])
+def test_what_a_coupled_force_takes_before_the_touch_is_as_the_readme_says(algorithm: str, N: float) -> None:
+    H, found = math.pi * math.sqrt(1.0 / 1e5) / N, []
+    for lead in (1.1, 1.3, 1.5, 1.7, 1.9):
+        start = {"r0": [0, 0, lead * H], "v0": [0, 0, -1.0], "g": [0, 0, 0]}
+        result = run(
+            Scenario(
+                slaves={
+                    "ball": Part(recipe="PointMass", start=start),
+                    "floor": Part(recipe="PointSurface", start={"C_F": 1e5, "C_r": 0.5}),
+                },
+                connections=[("ball.p", "floor.point")],
+                experiment=Experiment(stop=math.ceil(4 * N) * H, step=H, algorithm=algorithm),
+            )
+        )
+        found.append(result.contacts[0].impact_speed - 1.0)
+    assert max(found) < 1e-9
+    assert -1.2 / N**2 < min(found) < -0.1 / N**2

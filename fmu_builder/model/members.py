@@ -37,7 +37,8 @@ def name_problems(
         yield Problem(table, f"there is no {kind}")
     for name in members:
         if not is_member_name(name):
-            yield Problem(f"{table} {name}", f"the name of a {kind} must be an identifier: letters, digits and _")
+            rule = "must be an identifier: letters without accents, digits and _"
+            yield Problem(f"{table} {name}", f"the name of a {kind} {rule}")
     for where, end in _ends(path, connections):
         if "." not in end:
             yield Problem(where, f"'{end}' must be '{kind}.port' or '{kind}.variable'")

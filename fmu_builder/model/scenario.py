@@ -463,7 +463,10 @@ def _count_problems(
     if rows > _MOST_ROWS and not (too_many and output_step == step):
         what = f"makes {rows:.3g} rows; at most {_MOST_ROWS:.0e} are kept, choose a larger output_step"
         yield Problem(f"{where} output_step", f"{output_step:g} s {what}")
-    if step is not None and count is not None and not too_many and (abs(count - round(count)) > 1e-6 or count < 0.5):
-        what = f"{stop:g} s is not a whole number of steps of {step:g} s after start = {start:g} s"
+    if step is None or count is None or too_many:
+        return
+    rounding = 4.0 * max(math.ulp(start), math.ulp(stop)) / step
+    if abs(count - round(count)) > max(1e-6, rounding) or count < 0.5:
+        what = f"{stop:.15g} s is not a whole number of steps of {step:g} s after start = {start:g} s"
         near = start + max(round(count), 1) * step
-        yield Problem(f"{where} stop", f"{what}; {near:.9g} s is the nearest one")
+        yield Problem(f"{where} stop", f"{what}; {near:.15g} s is the nearest one")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.slave import DISCARD, Slave
 
 Vector = NDArray[np.float64]
-SHORT = 1e-4  # of a step
+_NOISE = 1e-6  # of the largest value
 
 
 @dataclass
@@ -32,20 +32,30 @@ class Kept:
         slave = self.slave
         slave.check(slave.dll.fmi2SetFMUstate(slave.component, self.state), "fmi2SetFMUstate", "after a trial")
 
-    def tried_shortly(self, time: float, step: float, shown: Callable[[], Vector]) -> Vector | None:
-        """The values `shown` after a step that begins with the present inputs and is taken back; None if the slave
-        discards it.   step: s, of which it is a small part where the slave allows that: what the state leaves out
-        changes for good"""
-        slave = self.slave
-        length = step * SHORT if slave.description.varies_step else step
+    def shown_after(
+        self, sets: Sequence[Callable[[], None]], time: float, step: float, shown: Callable[[], Vector]
+    ) -> Vector | None:
+        """What `shown` gives after each of some steps, before which `sets` set inputs, shape (steps, n); the steps are
+        taken back.   None if the slave discards one.   Raises SlaveError."""
+        slave, found = self.slave, []
         self.keep()
-        status = slave.dll.fmi2DoStep(slave.component, time, length, 0)
-        if status > DISCARD:
-            slave.check(status, "fmi2DoStep", f"a step of {length:g} s that is tried")
-        found = shown().copy() if status < DISCARD else None
+        for k, set_inputs in enumerate(sets):
+            set_inputs()
+            status = slave.dll.fmi2DoStep(slave.component, time + k * step, step, 0)
+            if status > DISCARD:
+                slave.check(status, "fmi2DoStep", f"a step of {step:g} s from {time + k * step:g} s that is tried")
+            if status == DISCARD:
+                break
+            found.append(shown().copy())
         self.restore()
-        return found
+        return np.array(found) if len(found) == len(sets) else None
 
     def free(self) -> None:
         if self.state:
             self.slave.dll.fmi2FreeFMUstate(self.slave.component, byref(self.state))
+
+
+def is_same(one: Vector, other: Vector) -> bool:
+    """Whether two trials have shown the same, but for noise."""
+    largest = np.nanmax(np.abs([one, other]), initial=0.0)
+    return bool(np.allclose(one, other, rtol=0.0, atol=_NOISE * largest, equal_nan=True))

@@ -269,20 +269,23 @@ class Master:
         self.parted: dict[str, PartedSteps | None] = {}  # slaves that have discarded a step
 
     def run(self, progress: Callable[[float], None]) -> Result:
-        """A slave that discards a step begins the run once more, with its states kept, and so does one that shows that
-        its group cannot be solved for."""
+        """A slave that discards a step, or whose group cannot be solved for, begins the run once more."""
         while True:
             try:
                 return self._run_once(progress)
             except DiscardedStepError as error:
                 self.parted[error.slave] = None
             except UnsolvableError as error:
-                for number, reasons in error.reasons.items():
-                    self.groups[number].reasons.update(reasons)
-                self.starts = with_laws(self.groups, self.descriptions, self.coupled_starts)
+                self.leave(error)
             except FmuBuilderError as error:  # which a note may explain
                 error.add_notes(self.notes())
                 raise
+
+    def leave(self, error: UnsolvableError) -> None:
+        """Solve for the forces of these groups no longer."""
+        for number, reasons in error.reasons.items():
+            self.groups[number].reasons.update(reasons)
+        self.starts = with_laws(self.groups, self.descriptions, self.coupled_starts)
 
     def initialization(self) -> Initialization:
         return Initialization(self.scenario, self.descriptions, self.starts, self.signals, self.wiring)

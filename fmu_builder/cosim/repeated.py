@@ -16,7 +16,7 @@ from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.discarded_steps import DiscardedStepError
 from fmu_builder.cosim.events import ContactEvent
 from fmu_builder.cosim.exchange import Exchange
-from fmu_builder.cosim.implicit.run import ImplicitRun
+from fmu_builder.cosim.implicit.run import ImplicitRun, UnsolvableError
 from fmu_builder.cosim.initialization import Initialization
 from fmu_builder.cosim.loop.operations import Clock
 from fmu_builder.cosim.loop.program import Block, Loop, loop_of, run_ticks
@@ -110,6 +110,8 @@ class RepeatedRun:
             except DiscardedStepError as error:
                 self._master.parted[error.slave] = None
                 self._prepared = None  # its states are kept in all further runs
+            except UnsolvableError as error:
+                self._master.leave(error)
 
     def _run(self, starts: Mapping[str, Mapping[str, Start]], limit: float | None) -> Outcome:
         self._reset()

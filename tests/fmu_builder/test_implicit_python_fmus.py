@@ -12,8 +12,10 @@ from pythonfmu.builder import FmuBuilder
 
 from fmu_builder import Experiment, Part, Scenario, run
 from fmu_builder.cosim.loop.program import LOOP
+from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.cosim.result import Result
 from fmu_builder.errors import SlaveError
+from fmu_builder.model.scenario import parse_scenario
 
 _SLAVE = """
 from pythonfmu import Fmi2Causality, Fmi2Slave, Real
@@ -46,6 +48,37 @@ SLAVES = {
         "self.p_F = self.p_v = 0.0; self.p_s = self.x = 0.03",
         _AT_MASS,
         "self.x += self.p_v * h + 0.5 * self.p_F * h * h; self.p_s = self.x; self.p_v += self.p_F * h",
+    ),
+    "Late": (
+        "self.p_F = self.p_v = 0.0; self.p_s = self.x = 0.03",
+        _AT_MASS,
+        "self.x += self.p_v * h; self.p_s = self.x; self.p_v += self.p_F * h",
+    ),
+    "Last": (
+        "self.r_s = self.r_v = self.r_F = 0.0; self.x = 0.03",
+        _AT_SPRING,
+        "self.r_F = -1000.0 * self.r_s - 5.0 * (self.r_s - self.x) / h; self.x = self.r_s",
+    ),
+    "Differences": (
+        "self.r_s = self.r_v = self.r_F = 0.0; self.x = 0.03",
+        _AT_SPRING.replace('("r.F", OUT)', '("r.F", OUT), ("x", OUT)'),
+        "self.r_F = -1000.0 * self.r_s - 5.0 * (self.r_s - self.x) / h; self.x = self.r_s",
+    ),
+    "Samples": (
+        "self.r_s = self.r_v = self.r_F = 0.0; self.x = 0.0; self.t = 0.0",
+        _AT_SPRING.replace('("r.F", OUT)', '("r.F", OUT), ("x", OUT)'),
+        "n = int(h / 1e-4 + 1e-9); self.x += sum(1e-4 * (self.r_v - 20.0 * self.x) for _ in range(n))"
+        "; self.r_F = -1000.0 * self.r_s - 10.0 * self.x",
+    ),
+    "Noisy": (
+        "import time; self.p_F = self.p_v = self.noise = 0.0; self.p_s = 0.03",
+        _AT_MASS.replace('("p.v", OUT)', '("p.v", OUT), ("noise", OUT)'),
+        "import time; self.noise = time.perf_counter()" + _MOVE,
+    ),
+    "Asserting": (
+        "self.p_F = self.p_v = 0.0; self.p_s = 0.03",
+        _AT_MASS,
+        "assert abs(self.p_F) < 40.0 and h > 1e-6" + _MOVE,
     ),
     "Ending": (
         "self.p_F = self.p_v = 0.0; self.p_s = 0.03",
@@ -100,8 +133,9 @@ def missed(result: Result, damping: float = 0.0) -> float:
 def test_a_law_that_is_computed_in_steps_alone_is_solved_for_to_the_second_order(
     algorithm: str, tmp_path: Path
 ) -> None:
-    """What it shows at the end of a step is of the motion there, and not of the middle."""
+    """What it shows after a step is of the mean inputs of that step, and so is the mean force."""
     fmu = python_fmu(tmp_path, "Law")
+    assert [bond.rung for bond in beside_a_mass(fmu, 1e-3, algorithm).bonds] == ["derivatives, midpoint"]
     errors = [missed(beside_a_mass(fmu, h, algorithm), D) for h in (1e-3, 5e-4, 2.5e-4)]
     orders = np.diff(np.log2(errors)) * -1.0
     assert errors[0] < 2.0 * S_0 * (math.sqrt(K / M) * STOP) * (K / M) * 1e-6 / 12.0  # twice the phase of the trapezoid
@@ -118,14 +152,59 @@ def test_it_is_the_same_in_both_loops(algorithm: str, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
-@pytest.mark.parametrize("name", ["Drifting", "Remembering"])
+@pytest.mark.parametrize("name", ["Drifting", "Last", "Remembering", "Late"])
 def test_a_state_that_is_not_complete_is_left_to_gauss_seidel(name: str, algorithm: str, tmp_path: Path) -> None:
-    of = beside_a_mass if name == "Drifting" else beside_a_spring
+    of = beside_a_mass if name in ("Drifting", "Last") else beside_a_spring
     fmu = python_fmu(tmp_path, name)
     result = of(fmu, 1e-3, algorithm)
     assert [bond.rung for bond in result.bonds] == ["Gauss-Seidel"]
     assert any("in another way after a trial" in note for note in result.notes)
     assert missed(result) == pytest.approx(missed(of(fmu, 1e-3, "gauss_seidel")), rel=0.05)
+
+
+@pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
+@pytest.mark.parametrize("name", ["Differences", "Samples"])
+def test_what_counts_on_whole_steps_is_no_worse_than_under_gauss_seidel(
+    name: str, algorithm: str, tmp_path: Path
+) -> None:
+    """It takes differences of what it is shown, or makes steps of its own."""
+    fmu = python_fmu(tmp_path, name)
+    fine = beside_a_mass(fmu, 1e-4, "gauss_seidel")
+    errors = {
+        one: float(np.abs(beside_a_mass(fmu, 1e-3, one)["m.p.s"] - fine["m.p.s"][::10]).max())
+        for one in (algorithm, "gauss_seidel")
+    }
+    assert errors[algorithm] < 1.1 * errors["gauss_seidel"]
+
+
+@pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
+@pytest.mark.parametrize("name", ["Noisy", "Asserting"])
+def test_bodies_that_measure_time_or_assert_are_solved_for(name: str, algorithm: str, tmp_path: Path) -> None:
+    result = beside_a_spring(python_fmu(tmp_path, name), 1e-3, algorithm)
+    assert [bond.rung for bond in result.bonds] == ["probe steps, discrete gradient"]
+    assert missed(result) < 5e-5
+
+
+def test_runs_of_a_study_leave_a_state_that_is_not_complete_to_gauss_seidel(tmp_path: Path) -> None:
+    path = tmp_path / "swing.toml"
+    path.write_text(
+        f"""connections = [["m.p", "k.r"]]
+[experiment]
+stop = "{STOP} s"
+step = "1 ms"
+algorithm = "implicit"
+[slaves]
+m = {{ recipe = "SliderMass", start = {{ s0 = {S_0} }} }}
+k = {{ recipe = "{python_fmu(tmp_path, "Drifting")}" }}
+""",
+        encoding="utf-8",
+    )
+    scenario, problems = parse_scenario(path)
+    assert not problems
+    runs = RepeatedRun(scenario, with_contacts=False)
+    ends = [runs.run({"m": {"v0": v}}).values[-1].tobytes() for v in (0.0, 1.0, 0.0)]
+    runs.close()
+    assert ends[0] == ends[2] != ends[1]
 
 
 @pytest.mark.parametrize("kind", ["compiled", "python"])

@@ -13,6 +13,7 @@ follow from the time alone, and is that of its last step if they follow inputs."
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from ctypes import POINTER, byref, c_double, c_int, c_uint, c_void_p
 from typing import Any
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.discarded_steps import end_of, ended_in_trial
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, PROBES
-from fmu_builder.cosim.kept_state import SHORT, Kept
+from fmu_builder.cosim.kept_state import Kept, is_same
 from fmu_builder.cosim.schedule import followed
 from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave
 from fmu_builder.errors import Problem, SlaveError
@@ -99,13 +100,16 @@ class Slope:
 
 class Body:
     """A body of a group.   velocities, forces: names in the order of its rows; None where no force acts
+    read: outputs that others follow
 
     step_to_event   of an FMU that ends steps at events, the function of adaptor.c, else None"""
 
-    def __init__(self, slave: Slave, velocities: Sequence[str], forces: Sequence[str | None]) -> None:
+    def __init__(
+        self, slave: Slave, velocities: Sequence[str], forces: Sequence[str | None], read: Sequence[str] = ()
+    ) -> None:
         description = slave.description
         variables = description.variables
-        self.slave, self._names = slave, tuple(velocities)
+        self.slave, self._names, self._read = slave, tuple(velocities), tuple(read)
         self.size = len(velocities)
         self.velocity = Values(slave, [variables[n].reference for n in velocities])
         self.acts = [k for k, name in enumerate(forces) if name is not None]
@@ -134,12 +138,12 @@ class Body:
         """Whether an FMU of others moves in another way after a trial: its state is not all that it remembers."""
         if self.slave.description.ours or self.rung == DERIVATIVES or self.kept is None:
             return False
-        self.force.set(np.full(self.force.size, _PROBE / SHORT))  # it moves in a short step too
-        variables = self.slave.description.variables.values()
-        outputs = [v.reference for v in variables if v.causality == "output" and v.type == "Real"]
-        shown = Values(self.slave, outputs).get
-        one, other = (self.kept.tried_shortly(time, step, shown) for _ in range(2))
-        return one is not None and other is not None and not np.array_equal(one, other)
+        variables = self.slave.description.variables
+        reals = [variables[name].reference for name in self._read if variables[name].type == "Real"]
+        shown = Values(self.slave, reals)
+        sets = [functools.partial(self.force.set, np.full(self.force.size, k * _PROBE)) for k in (1.0, 2.0)]
+        one, other = (self.kept.shown_after(sets, time, step, shown.get) for _ in range(2))
+        return one is not None and other is not None and not is_same(one, other)
 
     def _gives_derivatives(self) -> bool:
         """Whether the calls that the model needs succeed; its log is then as before."""

@@ -15,7 +15,7 @@ from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.wiring import Wiring
 
 DERIVATIVES, PROBES, EXPLICIT = "derivatives", "probe steps", "Gauss-Seidel"
-GRADIENT, TRAPEZOID, IMPULSE = "discrete gradient", "trapezoid", "impulse"
+GRADIENT, TRAPEZOID, MIDPOINT, IMPULSE = "discrete gradient", "trapezoid", "midpoint", "impulse"
 
 
 @dataclass(frozen=True)

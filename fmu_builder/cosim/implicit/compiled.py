@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.discarded_steps import ended_in_trial
 from fmu_builder.cosim.implicit import control, forces, group, iqn, substeps
 from fmu_builder.cosim.implicit.bodies import TRYING, Body, Values
-from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT
+from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT, MIDPOINT
 from fmu_builder.cosim.implicit.control import Controller
 from fmu_builder.cosim.implicit.driven import Driven
 from fmu_builder.cosim.implicit.elements import Element, step_ended
@@ -85,10 +85,10 @@ _ELEMENT = _struct(
     ("inputs answer impulse", _VALUES),
     ("rows place_rows sizes work metric orders", c_void_p),
     ("driven", _DRIVEN),
-    ("driven_at path first_force", c_void_p),
-    ("row size place_count is_gradient is_kept interpolates evaluations", c_uint64),
+    ("driven_at path", c_void_p),
+    ("row size place_count is_gradient is_kept is_midpoint interpolates evaluations", c_uint64),
     ("proportional", c_int64),
-    ("debt last_part", c_double),
+    ("debt", c_double),
     ("start end across", _END),
     ("answers", _ANSWER * 2),
     ("mean looked place other zero begun given aside pushed now", c_void_p),
@@ -250,16 +250,15 @@ class CompiledGroup:
             driven=self._driven(element.driven),
             driven_at=self._numbers(element.driven.places.tolist()),
             path=self._kept(np.zeros((int(substeps.MOST), element.inputs.size))) if element.follows else None,
-            first_force=None if element.first_force is None else self._kept(element.first_force),
             size=element.size,
             place_count=len(element.places),
             is_gradient=element.rung == GRADIENT,
             is_kept=element.kept is not None,
+            is_midpoint=element.rung == MIDPOINT,
             interpolates=element.slave.description.interpolates,
             evaluations=element.evaluations,
             proportional=-1 if proportional is None else int(proportional),
             debt=element.debt,
-            last_part=element.last_part,
         )
 
     def ended(self, tick: int) -> str | None:

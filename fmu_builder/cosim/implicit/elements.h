@@ -26,7 +26,7 @@ typedef struct {
  * impulse         of the forces, where they are shown, else of size 0; pushed: at the beginning of the step
  * is_gradient     else its force is the mean of the impulse, or the trapezoid
  * is_kept         its state is restored after a trial
- * last_part       of a step, 0 if that is not divided     first_force: at the start, else NULL
+ * is_midpoint     its force is that of the mean inputs of its step
  * interpolates    its inputs may have slopes     proportional: as in forces.py, -1 where it is not known yet
  * begun           motion at the beginning of the true step     given: energy that it gave along each bond in it
  * answers         the one that is tried and the best one so far, by number */
@@ -39,10 +39,9 @@ typedef struct {
     Driven driven;
     const uint64_t *driven_at;
     double *path;
-    const double *first_force;
-    uint64_t row, size, place_count, is_gradient, is_kept, interpolates, evaluations;
+    uint64_t row, size, place_count, is_gradient, is_kept, is_midpoint, interpolates, evaluations;
     int64_t proportional;
-    double debt, last_part;
+    double debt;
     End start, end, across; /* across and what follows: for forces.h */
     Answer answers[2];
     double *mean, *looked, *place, *other, *zero, *begun, *given, *aside, *pushed, *now;
@@ -108,9 +107,6 @@ static int begin_element(Element *e, uint64_t row, int is_first)
         TRY(see(e, &e->start));
     } else {
         TRY(answered(e, e->start.force, &e->start.energy));
-        if (e->first_force)
-            copy(e->start.force, e->first_force, e->size);
-        e->first_force = NULL;
         copy(e->start.elastic, e->start.force, e->size);
     }
     TRY(get(&e->member, &e->impulse));
@@ -141,24 +137,14 @@ static void move(const Element *e, const double *way, const double *velocity, do
 static int step_inputs(Element *e, const double *start, const double *end, double time, double step, int for_good)
 {
     const Member *m = &e->member;
-    double last = e->last_part, first = step - last * step;
-    for (uint64_t i = 0; i < e->inputs.size; i++) {
-        double mean = (start[i] + end[i]) / 2.0;
-        e->inputs.values[i] = e->interpolates ? (end[i] - start[i]) / step
-                              : last > 0.0    ? (mean - last * end[i]) / (1.0 - last)
-                                              : mean;
-    }
+    for (uint64_t i = 0; i < e->inputs.size; i++)
+        e->inputs.values[i] = e->interpolates ? (end[i] - start[i]) / step : (start[i] + end[i]) / 2.0;
     if (e->interpolates) {
         TRY(set_slopes(m, &e->inputs, e->orders));
     } else {
         TRY(set(m, &e->inputs));
     }
-    if (!(last > 0.0))
-        return do_step(m, time, step, for_good);
-    TRY(do_step(m, time, first, for_good));
-    copy(e->inputs.values, end, e->inputs.size);
-    TRY(set(m, &e->inputs));
-    return do_step(m, time + first, step - first, for_good);
+    return do_step(m, time, step, for_good);
 }
 
 /* The true step, to the motion that the inputs have now, through those at the ends of the substeps.

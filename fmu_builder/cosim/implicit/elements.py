@@ -2,17 +2,16 @@
 
 A value that is set and one that is got are a trial if the force follows from inputs alone.  Where it follows from
 states too, as of a bristle, the trial is a step whose state is restored.  In a step the inputs go linearly from the
-motion at its beginning to that at its end, where the FMU can interpolate.  One that cannot, and can be restored, has
-their mean, but for the last part of the step, which ends at the motion at the end: many compute their outputs in a
-step alone, of the inputs that they have in it.  One of fmu-builder makes the step in as many
+motion at its beginning to that at its end, where the FMU can interpolate; else they have their mean.  One of
+fmu-builder makes the step in as many
 parts as the solution has substeps, so that its energies, and the times of its contacts, are of that motion: along a
 straight line a force that changes within the step would do another work."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +19,26 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.discarded_steps import end_of, ended_in_trial, not_made
 from fmu_builder.cosim.implicit.arithmetic import dot, turned
 from fmu_builder.cosim.implicit.bodies import Values
-from fmu_builder.cosim.implicit.bonds import GRADIENT, IMPULSE, TRAPEZOID, Bond, Place, has_inner_state, impulse_of
+from fmu_builder.cosim.implicit.bonds import (
+    GRADIENT,
+    IMPULSE,
+    MIDPOINT,
+    TRAPEZOID,
+    Bond,
+    Place,
+    has_inner_state,
+    impulse_of,
+)
 from fmu_builder.cosim.implicit.driven import DrivenInputs
 from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, mean_of_impulse, seen, trapezoid
-from fmu_builder.cosim.kept_state import Kept
+from fmu_builder.cosim.kept_state import Kept, is_same
 from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.slave import DISCARD, Slave
 from fmu_builder.model.connectable import Node
 
 Vector = NDArray[np.float64]
-LAST_PART = 1.0 / 64.0  # of a step
+MOST_TRIED = 3  # steps in a row
+_FASTER = 1e-3  # m/s or rad/s: by how much the motions of trials differ that show what an FMU remembers
 _STORED = re.compile(r"(?:.*\.)?energy\.elastic(?:\[\d+\])?")
 
 
@@ -71,11 +80,7 @@ class Element:
         self.impulse = Values(slave, [variables[n].reference for n in impulses] if self.rung == IMPULSE else [])
         self.pushed: Vector = np.zeros(self.impulse.size)  # impulse at the beginning of the step
         self.lags = inner and self.kept is None
-        description = slave.description
-        is_divisible = self.kept is not None and description.varies_step and not description.interpolates
-        self.last_part = LAST_PART if is_divisible else 0.0
-        self.first_force: Vector | None = None  # of one that computes it in a step alone
-        self.follows = description.ours and description.interpolates  # the substeps, in its true step
+        self.follows = slave.description.ours and slave.description.interpolates  # the substeps, in its true step
         forces = np.array([b.unit == "N" for b in bonds], dtype=float)
         self.gradient = Gradient(forces if forces.any() else np.ones(self.size))
         self.debt = 0.0
@@ -114,20 +119,28 @@ class Element:
         return not np.array_equal(self.answer.get(), before)
 
     def _is_changed_by_steps(self, time: float, step: float, kept: Kept) -> bool:
-        """Likewise, of steps that are taken back; then asks for the forces of the motion at the start."""
-
-        def tried(faster: float) -> Vector | None:
-            self.inputs.set(np.concatenate([self.start.velocity + faster, self.start.place]))
-            return kept.tried_shortly(time, step, self.answer.get)
-
-        one, other = tried(1.0), tried(1.0)
-        shown = tried(0.0)
-        self.inputs.set(self._begun)
-        if one is None or other is None or shown is None:
+        """Likewise, of steps that are taken back; and finds whether the force is that of the inputs of the last one."""
+        is_number = np.array([len(rows) == 1 for rows in self.places for _ in range(4 if len(rows) == 3 else 1)], bool)
+        motions = []
+        for k in (1.0, 2.0):
+            motion = self._begun
+            motion[: self.size] += k * _FASTER
+            motion[self.size :][is_number] += k * _FASTER * step
+            motions.append(motion)
+        motions.append(motions[1])
+        sets = [functools.partial(self.inputs.set, motion) for motion in motions]
+        before = self.answer.get().copy()
+        one, other = (kept.shown_after(sets, time, step, self.answer.get) for _ in range(2))
+        self.inputs.set(motions[0])
+        follows_sets = not np.array_equal(self.answer.get(), before, equal_nan=True)
+        kept.restore()
+        if one is None or other is None:
             return False
-        if self.last_part:
-            self.first_force = shown[: self.size]
-        return not np.array_equal(one, other)
+        forces = one[:, : self.size]
+        is_of_inputs = np.array_equal(forces[1], forces[2]) and not np.array_equal(forces[0], forces[1])
+        if is_of_inputs and not follows_sets and self.rung == TRAPEZOID:
+            self.rung = MIDPOINT  # with the mean inputs of a step
+        return not is_same(one, other)
 
     def missed(self, tolerance: float, step: float) -> list[str]:
         """Driven inputs that a cubic within the communication step missed by more than this velocity, m/s or rad/s, or
@@ -144,9 +157,6 @@ class Element:
             motion[self.driven.places] = self.driven.at(tick, 0.0)
             self.inputs.set(motion)
         self.start = self._seen_now()
-        if self.first_force is not None:
-            self.start = replace(self.start, force=self.first_force)
-            self.first_force = None
         self.pushed = self.impulse.get().copy()
         if self.kept is not None:
             self.kept.keep()
@@ -187,6 +197,8 @@ class Element:
             self.kept.restore()
         if self.rung == IMPULSE:
             return mean_of_impulse(self.pushed, after, step), end
+        if self.rung == MIDPOINT:
+            return StepForce(force, 0.0), end
         return trapezoid(self.start, end), end
 
     def step(self, time: float, step: float, path: Sequence[Vector], tried: End) -> str | None:
@@ -216,16 +228,8 @@ class Element:
         if self.slave.description.interpolates:
             self.inputs.set_slopes((end - start) / step)
             return do_step(self.slave, time, step, for_good)
-        mean, last = (start + end) / 2.0, self.last_part
-        if not last:
-            self.inputs.set(mean)
-            return do_step(self.slave, time, step, for_good)
-        first = step - last * step
-        self.inputs.set((mean - last * end) / (1.0 - last))
-        if note := do_step(self.slave, time, first, for_good):
-            return note
-        self.inputs.set(end)
-        return do_step(self.slave, time + first, step - first, for_good)
+        self.inputs.set((start + end) / 2.0)
+        return do_step(self.slave, time, step, for_good)
 
     def close(self) -> None:
         if self.kept is not None:

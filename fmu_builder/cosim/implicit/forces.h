@@ -246,6 +246,8 @@ static int try_element(Element *e, const Constants *c, const double *way, const 
             mean_of_impulse(e, step, found);
         else
             trapezoid(e, found);
+        if (e->is_midpoint) /* the debt stays 0 */
+            copy(found->force, end->force, e->size);
     }
     copy_end(e, &found->end, end);
     return 0;

@@ -16,7 +16,7 @@ from fmu_builder.cosim.implicit.arithmetic import dot
 from fmu_builder.cosim.implicit.bodies import Body
 from fmu_builder.cosim.implicit.bonds import IMPULSE, Group
 from fmu_builder.cosim.implicit.driven import DrivenRows
-from fmu_builder.cosim.implicit.elements import Element, do_step
+from fmu_builder.cosim.implicit.elements import MOST_TRIED, Element, do_step
 from fmu_builder.cosim.implicit.forces import End, StepForce
 from fmu_builder.cosim.implicit.iqn import solve
 from fmu_builder.cosim.implicit.report import GroupReport
@@ -135,7 +135,8 @@ class GroupRun:
             own = [row for row in rows if row[0] == name]
             first = self._row_of[own[0]]
             self.parts.append(slice(first, first + len(own)))
-            self.bodies.append(Body(slaves[name], [v for _, v in own], [forces[row] for row in own]))
+            read = {output for sources in wiring.sources.values() for slave, output in sources if slave == name}
+            self.bodies.append(Body(slaves[name], [v for _, v in own], [forces[row] for row in own], sorted(read)))
         for name in group.elements:
             bonds = [b for b in [*group.bonds, *group.driven] if b.element == name]
             places = [p for p in group.places if p.element == name]
@@ -152,15 +153,16 @@ class GroupRun:
         self.largest_miss = self.largest_drift = self.largest_within = 0.0
         self.drift = 0.0  # of the last step: of the bodies from their model, m/s or rad/s
 
-    def obstacle(self, time: float, step: float) -> str | None:
-        """Why the group cannot be solved for, as its slaves answer steps of this length from the start, s."""
+    def obstacle(self, time: float, step: float, length: float) -> str | None:
+        """Why the group cannot be solved for, as its slaves answer steps from the start of a run of this length, s."""
+        may_try = length > (MOST_TRIED - 0.5) * step
         for body in self.bodies:
             if not body.can_be_solved():
                 return f"{body.slave.name} refuses directional derivatives and cannot restore its state"
-            if body.is_changed_by_trials(time, step):
+            if may_try and body.is_changed_by_trials(time, step):
                 return f"{body.slave.name} moves in another way after a trial"
         for element in self.elements:
-            if element.is_changed_by_trials(time, step):
+            if (may_try or element.kept is None) and element.is_changed_by_trials(time, step):
                 return f"{element.slave.name} answers the same motion in another way after a trial"
         return None
 

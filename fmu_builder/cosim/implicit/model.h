@@ -56,7 +56,7 @@ typedef struct {
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 328 && sizeof(Element) == 632 &&
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 328 && sizeof(Element) == 624 &&
                sizeof(Controller) == 120 && sizeof(Group) == 968, "compiled.py has other sizes");
 
 typedef struct {

@@ -93,18 +93,18 @@ class ImplicitRun:
         self._step = scenario.seconds("step")
         self._runs: list[GroupRun | None] = []
         by_node = {signal.node: signal for signal in signals}
+        self._length = scenario.seconds("stop") - scenario.seconds("start")
         found: dict[int, Mapping[str, str]] = {}
         for number, group in enumerate(groups):
             run = None if group.reasons else GroupRun(group, slaves, exchange, wiring, by_node, clock)
             self._runs.append(run)
-            if run is not None and (why := run.obstacle(scenario.seconds("start"), self._step)):
+            if run is not None and (why := run.obstacle(scenario.seconds("start"), self._step, self._length)):
                 name, _, what = why.partition(" ")
                 found[number] = {name: what}
         if found:
             self.close()
             raise UnsolvableError(found)
         self._tolerance = scenario.experiment.coupling_tolerance or COUPLING_TOLERANCE
-        self._length = scenario.seconds("stop") - scenario.seconds("start")
         self._is_adaptive = scenario.experiment.algorithm == "adaptive"
 
     @property

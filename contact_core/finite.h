@@ -95,8 +95,6 @@ static void cc_refresh(Instance *instance, int on_demand)
         CC_ENTRY(evaluate)(&instance->now.element, on_demand);
         instance->now.behind = !on_demand;
         instance->now.dirty = 0.0;
-        if (instance->now.mode == CC_STEP_COMPLETE && instance->now.jumped != 0.0)
-            instance->now.shown = 1.0;
     } else if (CC_HAS_RATES && on_demand && instance->now.behind != 0.0) {
         cc_catch_up(instance);
     }

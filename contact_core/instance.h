@@ -47,7 +47,7 @@
     ENTRY(behind, 1, 0.0, 1.0)   /* what is computed on demand is older than the other outputs */                      \
     ENTRY(far, 1, 0.0, 1.0)      /* a value beyond CC_FAR_VALUE was set: what is on demand may overflow */             \
     ENTRY(jumped, 1, 0.0, 1.0)   /* a value was set since the last step or accepted point */                           \
-    ENTRY(shown, 1, 0.0, 1.0)    /* outputs were computed from values that were set since the last step */             \
+    ENTRY(shown, 1, 0.0, 1.0)    /* outputs were read that follow from values set since the last step */               \
     ENTRY(changed, 1, 0.0, 1.0)  /* a tunable parameter or discrete input was set since then */                        \
     ENTRY(thrown, 1, 0.0, 1.0)   /* states jumped at an accepted point; not reported to the importer yet */            \
     ENTRY(extrapolate, 1, 0.0, 1.0)    /* fmi2SetRealInputDerivatives was called since the last step */                \

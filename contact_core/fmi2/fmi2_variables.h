@@ -62,6 +62,9 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
     int on_demand = 0;
     for (size_t k = 0; k < n && CC_HAS_RATES; k++)
         on_demand |= cc_variable(vr[k])->on_demand;
+    if (instance->now.mode == CC_STEP_COMPLETE && instance->now.jumped != 0.0)
+        for (size_t k = 0; k < n; k++)
+            instance->now.shown = cc_variable(vr[k])->kind == CC_OUTPUT ? 1.0 : instance->now.shown;
     cc_refresh(instance, on_demand);
     CC_EACH_SCALAR (vr, n)
         if (!cc_is_finite(cc_block(instance)[index])) {

@@ -4,6 +4,8 @@ and their state holds what they have registered, and nothing else."""
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +94,15 @@ SLAVES = {
     ),
 }
 M, K, D, S_0, STOP = 1.0, 1000.0, 0.5, 0.03, 0.3
+
+
+@pytest.fixture(autouse=True)
+def imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """FMUs of pythonfmu import their script from a folder that they add to the path of this process."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield
+    for name in SLAVES:
+        sys.modules.pop(name.lower(), None)
 
 
 def python_fmu(folder: Path, name: str) -> str:

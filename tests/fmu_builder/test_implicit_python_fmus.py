@@ -56,6 +56,11 @@ SLAVES = {
         _AT_MASS,
         "self.x += self.p_v * h; self.p_s = self.x; self.p_v += self.p_F * h",
     ),
+    "Far": (
+        "self.p_F = self.p_v = 0.0; self.p_s = self.x = 1000.03",
+        _AT_MASS,
+        "self.x += self.p_v * h; self.p_s = self.x; self.p_v += self.p_F * h",
+    ),
     "Last": (
         "self.r_s = self.r_v = self.r_F = 0.0; self.x = 0.03",
         _AT_SPRING,
@@ -76,6 +81,11 @@ SLAVES = {
         "import time; self.p_F = self.p_v = self.noise = 0.0; self.p_s = 0.03",
         _AT_MASS.replace('("p.v", OUT)', '("p.v", OUT), ("noise", OUT)'),
         "import time; self.noise = time.perf_counter()" + _MOVE,
+    ),
+    "Trembling": (
+        "import random; self.r_s = self.r_v = self.r_F = 0.0; self.random = random.Random(1)",
+        _AT_SPRING,
+        "self.r_F = -1000.0 * self.r_s + 1e-9 * self.random.random()",
     ),
     "Asserting": (
         "self.p_F = self.p_v = 0.0; self.p_s = 0.03",
@@ -171,6 +181,28 @@ def test_a_state_that_is_not_complete_is_left_to_gauss_seidel(name: str, algorit
     assert [bond.rung for bond in result.bonds] == ["Gauss-Seidel"]
     assert any("in another way after a trial" in note for note in result.notes)
     assert missed(result) == pytest.approx(missed(of(fmu, 1e-3, "gauss_seidel")), rel=0.05)
+
+
+def test_a_state_that_is_not_complete_shows_far_from_the_origin(tmp_path: Path) -> None:
+    """It is off by a millionth of a metre of a kilometre there."""
+    slaves = {
+        "m": Part(recipe=python_fmu(tmp_path, "Far")),
+        "k": Part(recipe="TranslationalSpringByPositions", start={"k": K, "c.s": 1000.0}),
+    }
+    result = run(
+        Scenario(
+            slaves=slaves,
+            connections=[("m.p", "k.r")],
+            experiment=Experiment(stop=0.01, step=1e-3, algorithm="implicit"),
+        )
+    )
+    assert [bond.rung for bond in result.bonds] == ["Gauss-Seidel"]
+
+
+def test_noise_of_a_force_is_no_state(tmp_path: Path) -> None:
+    result = beside_a_mass(python_fmu(tmp_path, "Trembling"), 1e-3, "implicit")
+    assert [bond.rung for bond in result.bonds] == ["derivatives, midpoint"]
+    assert missed(result) < 5e-5
 
 
 @pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])

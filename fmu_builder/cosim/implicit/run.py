@@ -17,8 +17,8 @@ from fmu_builder.cosim.implicit.substeps import divided, obstacle
 from fmu_builder.cosim.loop.operations import Clock, Operation, Together
 from fmu_builder.cosim.loop.program import Block
 from fmu_builder.cosim.scenario_inputs import Signal, Start, is_in_si
-from fmu_builder.cosim.slave import Slave, SlaveDescription
-from fmu_builder.errors import Problem, listed
+from fmu_builder.cosim.slave import FATAL, Slave, SlaveDescription
+from fmu_builder.errors import Problem, SlaveError, listed
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.scenario import COUPLING_TOLERANCE, IMPLICIT, CheckedScenario
 from fmu_builder.model.step_advice import MODE
@@ -95,15 +95,19 @@ class ImplicitRun:
         by_node = {signal.node: signal for signal in signals}
         self._length = scenario.seconds("stop") - scenario.seconds("start")
         found: dict[int, Mapping[str, str]] = {}
-        for number, group in enumerate(groups):
-            run = None if group.reasons else GroupRun(group, slaves, exchange, wiring, by_node, clock)
-            self._runs.append(run)
-            if run is not None and (why := run.obstacle(scenario.seconds("start"), self._step, self._length)):
-                name, _, what = why.partition(" ")
-                found[number] = {name: what}
-        if found:
-            self.close()
-            raise UnsolvableError(found)
+        try:
+            for number, group in enumerate(groups):
+                run = None if group.reasons else GroupRun(group, slaves, exchange, wiring, by_node, clock)
+                self._runs.append(run)
+                if run is not None and (why := run.obstacle(scenario.seconds("start"), self._step, self._length)):
+                    name, _, what = why.partition(" ")
+                    found[number] = {name: what}
+            if found:
+                raise UnsolvableError(found)
+        except (SlaveError, UnsolvableError):
+            if all(slave.status != FATAL for slave in slaves.values()):
+                self.close()
+            raise
         self._tolerance = scenario.experiment.coupling_tolerance or COUPLING_TOLERANCE
         self._is_adaptive = scenario.experiment.algorithm == "adaptive"
 

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.implicit.arithmetic import dot
-from fmu_builder.cosim.implicit.bonds import GRADIENT
+from fmu_builder.cosim.implicit.bonds import GRADIENT, MIDPOINT
 from fmu_builder.cosim.implicit.group import GroupRun, Model, Trial
 
 Vector = NDArray[np.float64]
@@ -44,6 +44,8 @@ def obstacle(group: GroupRun) -> str | None:
         if body.acts and not body.slave.description.interpolates:
             return f"{body.slave.name} cannot interpolate its inputs"
     for element in group.elements:
+        if element.rung == MIDPOINT:
+            return f"the force of {element.slave.name} is that of the inputs of its steps"
         if element.kept is not None or element.lags:
             return f"the force of {element.slave.name} follows from its states"
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -32,35 +32,28 @@ _ROUNDING = 1e-15  # relative change that is no change
 class Initialization:
     """Start values, initialization mode, and a consistent exchange in the order of the dependencies.
 
-    starts: SI, by slave and variable; signals: of the inputs that the scenario drives; models: by recipe, those that
-    were read"""
+    starts: SI, by slave and variable; signals: of the inputs that the scenario drives"""
 
     scenario: CheckedScenario
     descriptions: Mapping[str, SlaveDescription]
     starts: Mapping[str, Mapping[str, Start]]
     signals: Sequence[Signal]
     wiring: Wiring
-    models: dict[str, Model | None] = field(default_factory=dict)
 
     def run(
         self, slaves: Mapping[str, Slave], start: float, stop: float, entered: Callable[[], None] | None = None
     ) -> None:
         """Raises InputError with all values that slaves refuse.   entered: called in initialization mode"""
-        models = self.models
         for inputs in (False, True):  # inputs cannot be set before initialization mode
             problems: list[Problem] = []
             for name, slave in slaves.items():
-                recipe = self.scenario.slaves[name].recipe
-                if self.starts[name] and recipe not in models:
-                    models[recipe] = model_of(self.scenario, name)
-                model = models[recipe] if self.starts[name] and not inputs else None
                 for variable, value in self.starts[name].items():
                     where = f"{self.scenario.path}: [slaves] {name} start {variable}"
                     known = self.descriptions[name].variables[variable]
                     if (known.causality == "input") == inputs:
                         try:
                             slave.set(known, in_fmu(known, value))
-                            problems += _bound_problems(model, variable, value, where)
+                            problems += _bound_problems(known, value, where)
                         except SlaveError as error:
                             if slave.status not in (DISCARD, ERROR):
                                 raise
@@ -223,12 +216,13 @@ def model_of(scenario: CheckedScenario, slave: str) -> Model | None:
     return None if Path(recipe).suffix == ".fmu" else load_model(find_recipe(recipe, scenario.path.parent))
 
 
-def _bound_problems(model: Model | None, name: str, value: Start, where: str) -> list[Problem]:
+def _bound_problems(variable: SlaveVariable, value: Start, where: str) -> list[Problem]:
     """A start value, SI, on a strict bound, which FMUs refuse only at the end of initialization."""
-    if model is None or isinstance(value, str) or not (rule := broken_bound(model[name], value)):
+    is_strict = variable.above is not None or variable.below is not None
+    if not is_strict or isinstance(value, str) or not (rule := broken_bound(variable, value)):
         return []
-    unit = behind_number(model[name].unit.name)
-    return [Problem(where, f"{value:.10g}{unit} is refused: {name} must be {rule}{unit}")]
+    unit = behind_number(variable.unit)
+    return [Problem(where, f"{value:.10g}{unit} is refused: {variable.name} must be {rule}{unit}")]
 
 
 def _is_own_start(variable: SlaveVariable, value: Start) -> bool:

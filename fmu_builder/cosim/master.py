@@ -40,11 +40,11 @@ from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, drives_outside, start_values
 from fmu_builder.cosim.schedule import Schedule, schedule_of
-from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave
+from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave, with_model
 from fmu_builder.cosim.ssp.reading import read_ssp
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, collected
-from fmu_builder.export.fmu import host_fmu, host_fmu_with_warnings
+from fmu_builder.export.fmu import host_fmu, host_fmu_of_model
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
@@ -188,8 +188,8 @@ def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, S
 def _read(recipe: str, folder: Path) -> SlaveDescription:
     if Path(recipe).suffix == ".fmu":
         return read_slave(folder / recipe)
-    fmu, warnings = host_fmu_with_warnings(find_recipe(recipe, folder))
-    return replace(read_slave(fmu), warnings=warnings)
+    fmu, model = host_fmu_of_model(find_recipe(recipe, folder))
+    return with_model(read_slave(fmu), model)
 
 
 def _law_problems(

@@ -20,6 +20,7 @@ from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.text import read_value
 from fmu_builder.model.connectable import Node, PortUse, SlaveVariable
+from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.given_values import check_bits, start_of
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario, Drive
@@ -357,16 +358,14 @@ def _check_range(signal: Signal, scenario: CheckedScenario, where: str) -> None:
     if isinstance(signal, TableSignal):
         own = np.array(signal.time)
         times = np.union1d(times, own[(start <= own) & (own <= stop)])
-    values, variable = signal.values_between(times), signal.variable
-    least = -np.inf if variable.min is None else variable.min
-    most = np.inf if variable.max is None else variable.max
-    outside = np.flatnonzero((values < least) | (values > most))
-    if outside.size:
-        at = outside[0]
-        unit = behind_number(variable.unit)
-        rule = f"not be below {quantity(least)}{unit}" if values[at] < least else f"not be above {quantity(most)}{unit}"
-        what = f"has the value {quantity(values[at])}{unit} at t = {times[at]:g} s; {variable.name} must {rule}"
-        raise InputError(Problem(where, what))
+    variable, unit = signal.variable, behind_number(signal.variable.unit)
+    values = signal.values_between(times)
+    if not any(broken_bound(variable, value) for value in (values.min(), values.max())):
+        return
+    for time, value in zip(times, values, strict=True):
+        if rule := broken_bound(variable, value):
+            what = f"has the value {quantity(value)}{unit} at t = {time:g} s; {variable.name} must be {rule}{unit}"
+            raise InputError(Problem(where, what))
 
 
 _LOOKED_AT = 1001  # times of a run at which a law must have a value

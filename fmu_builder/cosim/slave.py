@@ -11,7 +11,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from ctypes import CDLL, Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.export.trial import try_out
 from fmu_builder.export.xml_files import DESCRIPTION, description_root
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
+from fmu_builder.model.model import Model
 from fmu_builder.model.terminals import port_of
 
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
@@ -100,6 +101,16 @@ class SlaveDescription:
         """The archive name of the library for this machine."""
         folder = host_platform() if self.kinds is None else TUPLES[host_platform()]
         return f"binaries/{folder}/{self.identifier}{PLATFORMS[host_platform()].suffix}"
+
+
+def with_model(description: SlaveDescription, model: Model) -> SlaveDescription:
+    """The description of an FMU that was built from this model, with what modelDescription.xml has no place for."""
+    variables = {**description.variables}
+    for v in model.variables:
+        if (v.above is not None or v.below is not None) and v.name in variables:
+            variables[v.name] = replace(variables[v.name], above=v.above, below=v.below)
+    warnings = tuple(f"{model.name}: {warning}" for warning in model.warnings())
+    return replace(description, variables=variables, warnings=warnings)
 
 
 def read_slave(path: Path) -> SlaveDescription:

@@ -404,11 +404,11 @@ def host_fmu(recipe: Path, flags: Sequence[str] = (), fmi: Fmi = 2) -> Path:
 
     flags  of the compiler, beside those of every FMU: -O0 compiles in a quarter of the time what gives the same bits
     Raises ToolError without a compiler."""
-    return host_fmu_with_warnings(recipe, flags, fmi)[0]
+    return host_fmu_of_model(recipe, flags, fmi)[0]
 
 
-def host_fmu_with_warnings(recipe: Path, flags: Sequence[str] = (), fmi: Fmi = 2) -> tuple[Path, tuple[str, ...]]:
-    """As `host_fmu`, with the warnings that `build` prints: what its laws or its system do wrong."""
+def host_fmu_of_model(recipe: Path, flags: Sequence[str] = (), fmi: Fmi = 2) -> tuple[Path, Model]:
+    """As `host_fmu`, with the model of the recipe."""
     compiler = find_compiler()
     if compiler is None:
         raise ToolError(Problem(str(recipe), f"no compiler was found, so its FMU cannot run; {INSTALL_HINT}"))
@@ -416,16 +416,15 @@ def host_fmu_with_warnings(recipe: Path, flags: Sequence[str] = (), fmi: Fmi = 2
     (host,) = prototype_platforms(("host",)) if model.is_prototype else (host_platform(),)
     folder = used(cache_folder() / "fmus" / _content(files, compiler, host, flags))
     cached = folder / file_name(model, fmi)
-    warnings = tuple(f"{model.name}: {warning}" for warning in model.warnings())
     if _is_whole(cached):
-        return cached, warnings
+        return cached, model
     try:
-        return _build_files(model, guid, files, folder, (host,), flags, fmi).path, warnings
+        return _build_files(model, guid, files, folder, (host,), flags, fmi).path, model
     except ToolError as error:
         if not isinstance(error.__cause__, OSError):
             raise
         spare = _spare_folder() / folder.name  # the cache is full
-        return _build_files(model, guid, files, spare, (host,), flags, fmi).path, warnings
+        return _build_files(model, guid, files, spare, (host,), flags, fmi).path, model
 
 
 def _read(recipe: Path, fmi: Fmi) -> tuple[Model, str, dict[str, bytes]]:

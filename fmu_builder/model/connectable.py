@@ -34,6 +34,8 @@ class SlaveVariable:
     held: HeldForce | None = None  # of a stiffness or damping of ours: what it is to the force at the ports
     max: float | None = None
     min: float | None = None
+    above: float | None = None  # of an FMU that is built from a recipe: its strict bounds
+    below: float | None = None
     defined: Unit | None = None  # the unit, as the FMU itself defines it
     relative: bool = False  # a difference, to which the offset of a unit does not belong
 

@@ -520,7 +520,7 @@ def test_a_tunable_parameter_can_be_driven(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("C_F", "said"),
     [
-        ('"10[N/m] - 200[N/m/s]*#t"', r"has the value -0.2 N/m at t = 0.051 s; C_F must not be below 0 N/m"),
+        ('"10[N/m] - 200[N/m/s]*#t"', r"has the value -0.2 N/m at t = 0.051 s; C_F must be at least 0 N/m$"),
         ("{ time = [0, 0.5, 3], value = [1, -1, 1] }", r"has the value -0.004 N/m at t = 0.251 s"),
         ("{ time = [0, 1, 3], value = [1, 0.5, -1] }", ""),  # behind the run
     ],
@@ -535,6 +535,17 @@ def test_a_drive_that_leaves_the_range_of_its_variable_is_refused_before_the_run
     assert "[drive] floor.bouncy" in problems[-1]
     assert len(problems) == 1 + bool(said)
     assert not said or re.search(rf"\[drive\] floor.C_F: {said}", problems[0])
+
+
+def test_strict_bounds_are_bounds_of_drives_and_of_start_values(tmp_path: Path) -> None:
+    """modelDescription.xml has no place for them, and the FMU refuses them only where a step needs the value."""
+    with pytest.raises(InputError, match=r"floor.k_E: has the value 1 at t = 0.5 s; k_E must be less than 1$"):
+        floor(tmp_path, '"floor.point.r[3]" = -0.001\n"floor.k_E" = { time = [0, 0.5], value = [0, 1] }')
+    slaves = '[slaves]\nfloor = { recipe = "PointSurface", start = { D_max = 0 } }\n'
+    text = f"[experiment]\nstop = 1\nstep = 0.1\n{slaves}"
+    (tmp_path / "strict.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"start D_max: 0 m is refused: D_max must be greater than 0 m$"):
+        run(tmp_path / "strict.toml")
 
 
 def test_a_driven_law_drives_the_velocity_with_its_exact_derivative(tmp_path: Path) -> None:

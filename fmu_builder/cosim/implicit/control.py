@@ -10,7 +10,8 @@ Error of a trial, m/s or rad/s, the largest over the bodies' rows:
 (ii) makes phase, which adds up in a lasting motion: it counts once for each step of this length since forces began, at
 most a hundred times.  A step is refused if the error exceeds the tolerance, or the forces are not solved for.  The next
 one is .9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs evaluations only.
-Where bodies leave their affine model by more than the tolerance, the next step is shorter likewise.
+Where bodies leave their affine model by more than the tolerance, the next step is shorter likewise; so that the first
+one is no longer than that allows, the run begins with 1/64 of a communication step.
 
 Bodies whose FMUs show events (FMI 3.0, early return) make the step once more before, with their states restored: it
 ends at the first event of them, and is refused if a velocity leaves the affine model by more than the tolerance."""
@@ -30,6 +31,7 @@ Vector = NDArray[np.float64]
 SMALLEST = 1e-12  # of the run
 ADDED = 100.0  # phase errors that may add up
 SAFETY, SHRINK, GROW, UNSOLVED = 0.9, 0.2, 2.0, 0.25
+FIRST = 1.0 / 64.0  # of a communication step
 
 
 @dataclass
@@ -47,7 +49,7 @@ class Controller:
         self.group, self.tolerance, self.step = group, tolerance, step
         halvings = max(int(np.floor(np.log2(step / (SMALLEST * run)))), 0)
         self.units = 2**halvings
-        self.length = step  # of the next step that is tried, s
+        self.length = FIRST * step  # of the next step that is tried, s
         self._before: _Before | None = None
         self._elapsed = 0.0
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fmu_builder.cosim.exchange import Exchange
 from fmu_builder.cosim.implicit.bonds import EXPLICIT, Group, find_groups
 from fmu_builder.cosim.implicit.compiled import CompiledGroup
-from fmu_builder.cosim.implicit.control import Controller
+from fmu_builder.cosim.implicit.control import GROW, Controller
 from fmu_builder.cosim.implicit.group import GroupRun
 from fmu_builder.cosim.implicit.report import BondReport, GroupReport
 from fmu_builder.cosim.implicit.substeps import divided, obstacle
@@ -48,6 +48,9 @@ def groups_of(
 
 
 _NEGLIGIBLE = 1e-6  # share of coupling_tolerance by which forces may miss their law without a note
+# coupling_tolerances by which bodies may leave their models under `adaptive`: that grows with the third power of the
+# step at most.
+_SMOOTHLY = GROW**3
 _AS_THE_LAW = {"coupling.identify": 0.0, "coupling.m_eff": 0.0, "coupling.J_eff": 0.0}  # and nothing to warn of
 
 
@@ -204,10 +207,13 @@ class ImplicitRun:
             found = run.report()
             if not self._is_adaptive and (why_whole := obstacle(run)):
                 yield f"{elements}: solved for over whole steps, since {why_whole}"
-            if self._is_adaptive and found.drift > self._tolerance:
+            if found.drift > self._tolerance * (_SMOOTHLY if self._is_adaptive else 1.0):
+                why = "something inside them changes them at once: take smaller steps"
+                if not self._is_adaptive:
+                    why = f"in {self._step:g} s they turn or bend too far: take smaller steps, or adaptive"
                 yield (
-                    f"{listed(group.bodies, _SHOWN)}: in a step, velocities left the affine model by "
-                    f"{found.drift:.2g} m/s or rad/s, more than coupling_tolerance: take smaller steps"
+                    f"{listed(group.bodies, _SHOWN)}: after a step, velocities differ by up to {found.drift:.2g} m/s "
+                    f"or rad/s from those that forces were solved for; {why}"
                 )
             missed = [name for one in run.elements for name in one.missed(self._tolerance, self._step)]
             if missed and self._is_adaptive:

@@ -123,8 +123,8 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
         by = f" by {MODE}" if advice.mass_name else ""
         line(f"communication step{by}, {advice.sentence(quantity)}:")
         width = max(map(len, advice.steps))
-        for mode, step in advice.shown().items():
-            line(f"  {mode:{width}}  {quantity(step)} s")
+        for mode, step in advice.shown(" s").items():
+            line(f"  {mode:{width}}  {step}")
         if others := advice.beside_others(description.variables):
             line(f"  {others}")
         if advice.mass_name and MODE not in description.variables:

@@ -41,6 +41,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from fmu_builder.model.declaration import Declaration
 from fmu_builder.model.ports import PORT_KINDS
+from fmu_builder.units import quantity
 
 HOLD, SLOPE, AVERAGED, PREDICTED = 1, 2, 3, 4  # of coupling.mode; 5 is auto
 UNKNOWN, SEQUENTIAL, PARALLEL, LATE = 1, 2, 3, 4  # of coupling.order
@@ -192,9 +193,10 @@ class Advice(NamedTuple):
     inner: tuple[str, float] | None = None
     limit: float = math.inf
 
-    def shown(self) -> dict[str, float]:
-        """The steps to two digits."""
-        return {mode: two_digits(step) for mode, step in self.steps.items()}
+    def shown(self, unit: str = "") -> dict[str, str]:
+        """The steps to two digits, with this behind the number; `any` where the force is none."""
+        steps = {mode: two_digits(step) for mode, step in self.steps.items()}
+        return {mode: f"{quantity(step)}{unit}" if step < math.inf else "any" for mode, step in steps.items()}
 
     @staticmethod
     def beside_others(names: Iterable[str]) -> str:

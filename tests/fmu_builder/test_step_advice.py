@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -302,6 +303,14 @@ def test_it_is_told_by_info_and_on_the_page(tmp_path: Path) -> None:
     assert "with C_F = 1e5 N/m and an effective mass of 1 kg (proportional to the square root of the mass)" in said
     others = "ith springs, contacts or drives on the same bodies: as the output coupling.step_advised says"
     assert f"\n  w{others}\n" in said and f"<p>W{others}.</p>" in page and others not in held
+
+
+def test_a_force_that_is_none_allows_any_step(tmp_path: Path) -> None:
+    path = tmp_path / "Slack.toml"
+    path.write_text('element = "translational_damper"\n[start]\nd = 1e-310\n', encoding="utf-8")
+    said = CliRunner().invoke(app, ["info", str(path)]).output
+    page = documentation_files(load_model(path))["documentation/index.html"].decode()
+    assert re.search(r"\n  hold, Jacobi +any\n", said) and "<td>hold, Jacobi</td><td>any</td>" in page
 
 
 def test_the_page_and_the_guide_say_which_order_a_tool_has(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal, last
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, drives_outside, start_values
 from fmu_builder.cosim.schedule import Schedule, schedule_of
-from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave, with_model
+from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_built, read_slave
 from fmu_builder.cosim.ssp.reading import read_ssp
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, collected
@@ -189,7 +189,7 @@ def _read(recipe: str, folder: Path) -> SlaveDescription:
     if Path(recipe).suffix == ".fmu":
         return read_slave(folder / recipe)
     fmu, model = host_fmu_of_model(find_recipe(recipe, folder))
-    return with_model(read_slave(fmu), model)
+    return read_built(fmu, model)
 
 
 def _law_problems(

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Mapping
 from ctypes import CDLL, Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +103,15 @@ class SlaveDescription:
         return f"binaries/{folder}/{self.identifier}{PLATFORMS[host_platform()].suffix}"
 
 
-def with_model(description: SlaveDescription, model: Model) -> SlaveDescription:
-    """The description of an FMU that was built from this model, with what modelDescription.xml has no place for."""
+@lru_cache(maxsize=256)
+def _of_cache(fmu: Path) -> SlaveDescription:
+    return read_slave(fmu)
+
+
+def read_built(fmu: Path, model: Model) -> SlaveDescription:
+    """The description of an FMU that host_fmu has built from this model, with what modelDescription.xml has no place
+    for.  It is read once in a process: the name of its folder changes with its content."""
+    description = _of_cache(fmu)
     variables = {**description.variables}
     for v in model.variables:
         if (v.above is not None or v.below is not None) and v.name in variables:

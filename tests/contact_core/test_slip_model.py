@@ -138,6 +138,7 @@ def test_a_block_that_is_shaken_slips_as_under_the_law(library: ctypes.CDLL, nam
             assert slip < 0.04 < 0.5 * literal and work < 0.1
 
 
+@pytest.mark.slow
 def test_a_load_that_others_hold_does_not_bend_the_slip(library: ctypes.CDLL) -> None:
     """There the force is the mean of the law over the interval, and the slip is exact at the samples."""
     for name in ("creeps, held", "slides, held"):

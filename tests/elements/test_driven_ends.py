@@ -385,7 +385,7 @@ def test_a_bead_slides_on_a_line_whose_orientation_is_driven(algorithm: str, tmp
     assert fine < 6e-5
 
 
-@pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
+@pytest.mark.parametrize("algorithm", ["implicit", pytest.param("adaptive", marks=pytest.mark.slow)])
 def test_driven_motions_have_the_same_bits_in_both_loops(
     algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,7 @@ def errors(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_bead_on_a_bent_polyline_moves_as_in_one_fmu(algorithm: str, tmp_path: Path) -> None:
     """The force of a polyline is no gradient of its energy: the direction is interpolated between the knots."""
@@ -58,6 +59,7 @@ def test_a_bead_on_a_bent_polyline_moves_as_in_one_fmu(algorithm: str, tmp_path:
     assert coarse / fine > (12.0 if algorithm == "implicit" else 8.0)  # `adaptive` has taken shorter steps already
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_bead_on_a_guide_of_three_bodies_moves_as_in_one_fmu(algorithm: str, tmp_path: Path) -> None:
     text = (shipped("fmus") / "BeadOnThreeBodies.toml").read_text()

@@ -21,6 +21,7 @@ from fmu_builder.cosim.implicit.iqn import Solution, solve
 from fmu_builder.cosim.loop.program import LOOP
 from fmu_builder.cosim.result import Result
 from fmu_builder.cosim.slave import SlaveDescription
+from fmu_builder.model.model import Model
 from tests.contact_core.fmi2 import literal
 
 DROP = {"r0": [0, 0, 0.0011], "v0": [0, 0, -1], "g": [0, 0, 0]}
@@ -69,8 +70,8 @@ def test_a_body_without_states_and_derivatives_is_named_and_stepped_as_under_gau
 
 def test_bodies_that_cannot_interpolate_are_given_forces_that_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solved for over whole steps: the energy is right, and a contact lasts longer by (w H)^2/12."""
-    read = master.read_slave
-    monkeypatch.setattr(master, "read_slave", lambda path: replace(read(path), interpolates=False))
+    read = master.read_built
+    monkeypatch.setattr(master, "read_built", lambda fmu, model: replace(read(fmu, model), interpolates=False))
     result = drop()
     (found,) = result.groups
     assert found.substeps == found.steps
@@ -228,17 +229,17 @@ def test_an_element_of_others_that_counts_its_calls_is_left_to_gauss_seidel(
     counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each time its force is got, it grows a little; without that it is solved for."""
-    read, get, calls = master.read_slave, Values.get, itertools.count(1)
+    read, get, calls = master.read_built, Values.get, itertools.count(1)
 
-    def as_of_others(path: Path) -> SlaveDescription:
-        description = read(path)
+    def as_of_others(fmu: Path, model: Model) -> SlaveDescription:
+        description = read(fmu, model)
         return replace(description, ours=False) if "point.f[1]" in description.variables else description
 
     def counted(values: Values) -> np.ndarray:
         forces_and_energy = values.size == 4
         return get(values) + 1e-9 * next(calls) if counts and forces_and_energy else get(values)
 
-    monkeypatch.setattr(master, "read_slave", as_of_others)
+    monkeypatch.setattr(master, "read_built", as_of_others)
     monkeypatch.setattr(Values, "get", counted)
     (bond,) = drop().bonds
     assert bond.rung == ("Gauss-Seidel" if counts else "derivatives, discrete gradient")

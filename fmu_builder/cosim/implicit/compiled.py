@@ -125,7 +125,8 @@ _GROUP = _struct(
     ("body_count element_count other_count rows row block", c_uint64),
     ("steps unsolved_steps refused events looks_ahead tried has_inertia", c_uint64),
     ("is_divided substeps substep_count", c_uint64),
-    ("largest_miss largest_drift largest_within drift unsolved model_time model_step elapsed step", c_double),
+    ("largest_miss largest_drift largest_within largest_speed drift unsolved", c_double),
+    ("model_time model_step elapsed step", c_double),
     ("controller", _CONTROLLER),
     ("other velocity a W moved next way force scale summed total moment slope guess", c_void_p),
     ("recent", c_void_p * 3),
@@ -298,7 +299,7 @@ class CompiledGroup:
         run.steps, run.substeps, run.events = int(one.steps), int(one.substeps), int(one.events)
         run.unsolved, run.refused = int(one.unsolved_steps), int(one.refused)
         run.largest_miss, run.largest_drift = one.largest_miss, one.largest_drift
-        run.largest_within = one.largest_within
+        run.largest_within, run.largest_speed = one.largest_within, one.largest_speed
         for element, written in zip(run.elements, self._elements, strict=True):
             element.evaluations = int(written.evaluations)
         for body, written in zip(run.bodies, self._bodies, strict=True):

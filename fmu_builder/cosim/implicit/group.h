@@ -58,8 +58,10 @@ static int make_step(Group *g, Loop *loop, double time)
             TRY(set_forces(b, b->slope));
         TRY(exchange(&b->member, loop, b->member.reads, b->member.read_count));
         TRY(get(&b->member, &b->velocity));
-        for (uint64_t i = 0; i < n; i++)
+        for (uint64_t i = 0; i < n; i++) {
             drift = larger(drift, size_of(b->velocity.values[i] - g->next[b->first + i]));
+            g->largest_speed = larger(g->largest_speed, size_of(b->velocity.values[i]));
+        }
     }
     g->drift = drift;
     g->largest_drift = larger(g->largest_drift, drift);

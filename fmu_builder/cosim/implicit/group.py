@@ -150,7 +150,7 @@ class GroupRun:
         self.looks_ahead = any(body.step_to_event is not None for body in self.bodies)
         self.works: dict[Key, float] = {}  # J, by element, port, body and its port
         self.steps = self.unsolved = 0
-        self.largest_miss = self.largest_drift = self.largest_within = 0.0
+        self.largest_miss = self.largest_drift = self.largest_within = self.largest_speed = 0.0
         self.drift = 0.0  # of the last step: of the bodies from their model, m/s or rad/s
 
     def obstacle(self, time: float, step: float, length: float) -> str | None:
@@ -310,7 +310,9 @@ class GroupRun:
             if trial.slope is not None:
                 body.show(force)
             self._exchanged(self._reads, body.slave.name, tick)
-            drift = max(drift, float(np.abs(body.velocity.get() - trial.motion[1][rows]).max(initial=0.0)))
+            velocity = body.velocity.get()
+            drift = max(drift, float(np.abs(velocity - trial.motion[1][rows]).max(initial=0.0)))
+            self.largest_speed = max(self.largest_speed, float(np.abs(velocity).max(initial=0.0)))
         self.drift, self.largest_drift = drift, max(self.largest_drift, drift)
         paths = trial.paths or ((),) * len(self.elements)
         for element, (answer, end), works, path in zip(self.elements, trial.answers, trial.works, paths, strict=True):
@@ -348,6 +350,7 @@ class GroupRun:
             largest_miss=self.largest_miss,
             within=self.largest_within,
             drift=self.largest_drift,
+            speed=self.largest_speed,
         )
 
     def close(self) -> None:

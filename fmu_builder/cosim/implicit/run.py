@@ -207,7 +207,7 @@ class ImplicitRun:
             found = run.report()
             if not self._is_adaptive and (why_whole := obstacle(run)):
                 yield f"{elements}: solved for over whole steps, since {why_whole}"
-            if found.drift > self._tolerance * (_SMOOTHLY if self._is_adaptive else 1.0):
+            if found.drift > self._tolerance * (_SMOOTHLY if self._is_adaptive else max(found.speed, 1.0)):
                 why = "something inside them changes them at once: take smaller steps"
                 if not self._is_adaptive:
                     why = f"in {self._step:g} s they turn or bend too far: take smaller steps, or adaptive"

@@ -87,3 +87,28 @@ def test_adaptive_chooses_steps_by_how_far_it_turns_from_the_first_one_on(tolera
     assert np.abs(energy(result) / ENERGY - 1.0).max() < 0.1 * tolerance
     assert result.groups[0].drift < GROW**3 * tolerance
     assert not notes_of_turning(result)
+
+
+def test_only_bodies_that_turn_are_named_and_none_that_no_force_moves() -> None:
+    """A point off the centre leaves its affine model in free flight too, where the body moves as it does alone."""
+    body = {"recipe": "RigidBody", "start": {"w0": [0, 0, 60.0], "point.offset": [0.1, 0, 0], "r0": [0, 0, 9]}}
+    floor = {"recipe": "PointSurface"}
+    flight = run(
+        Scenario(
+            slaves={"b": body, "f": floor},
+            connections=[("b.point", "f.point")],
+            experiment={"stop": 0.5, "step": 1e-3, "algorithm": "implicit"},
+        )
+    )
+    assert not notes_of_turning(flight) and flight.groups[0].drift == 0.0
+    spring = {"recipe": "PointToPointSpring", "start": {"k": k, "l0": l0, "second.r": [0.5, 0, 9]}}
+    mass = {"recipe": "PointMass", "start": {"r0": [0.5, 0, 9]}}
+    joined = run(
+        Scenario(
+            slaves={"b": body, "s": spring, "m": mass},
+            connections=[("b.point", "s.first"), ("m.p", "s.second")],
+            experiment={"stop": 0.1, "step": 10e-3, "algorithm": "implicit"},
+        )
+    )
+    (note,) = notes_of_turning(joined)
+    assert note.startswith("b: after a step, ")

@@ -13,6 +13,7 @@
  * gives_derivatives   else steps are tried
  * step_to_event  of an FMU that ends steps at events, else 0
  * before         velocities before the last step of length step_before, if there was one
+ * drift          as in bodies.py
  * has_slope      whether its forces had slopes in the last step     orders: ones, as many as forces */
 typedef struct {
     Member member;
@@ -21,7 +22,7 @@ typedef struct {
     const uint32_t *states;
     const uint64_t *acts;
     double *seed, *slope, *given, *free, *before;
-    double step_before;
+    double step_before, drift;
     uint64_t first, probes, is_moved, is_timed, gives_derivatives, has_stepped, has_slope;
     const int32_t *orders;
 } Body;

@@ -120,6 +120,7 @@ class Body:
         self._to_rates = [Slope(slave, self.rate, [reference]) for reference in self.force.references]
         self._other = self._free = np.zeros(self.size)
         self.probes = 0
+        self.drift = 0.0  # largest one from its model, m/s or rad/s, after a step in which forces were solved for
         self.is_moved = all(description.states_behind.get(n, True) for n in velocities)
         self.rung = DERIVATIVES if description.derivatives and self._gives_derivatives() else PROBES
         self.kept = Kept(slave) if description.can_restore else None

@@ -73,7 +73,7 @@ _BODY = _struct(
     ("velocity force rate", _VALUES),
     ("step_to_event", c_void_p),
     ("states acts seed slope given free before", c_void_p),
-    ("step_before", c_double),
+    ("step_before drift", c_double),
     ("first probes is_moved is_timed gives_derivatives has_stepped has_slope", c_uint64),
     ("orders", c_void_p),
 )
@@ -125,7 +125,7 @@ _GROUP = _struct(
     ("body_count element_count other_count rows row block", c_uint64),
     ("steps unsolved_steps refused events looks_ahead tried has_inertia", c_uint64),
     ("is_divided substeps substep_count", c_uint64),
-    ("largest_miss largest_drift largest_within largest_speed drift unsolved", c_double),
+    ("largest_miss largest_within largest_speed drift unsolved", c_double),
     ("model_time model_step elapsed step", c_double),
     ("controller", _CONTROLLER),
     ("other velocity a W moved next way force scale summed total moment slope guess", c_void_p),
@@ -298,10 +298,13 @@ class CompiledGroup:
         run, one = self._run, self._struct
         run.steps, run.substeps, run.events = int(one.steps), int(one.substeps), int(one.events)
         run.unsolved, run.refused = int(one.unsolved_steps), int(one.refused)
-        run.largest_miss, run.largest_drift = one.largest_miss, one.largest_drift
-        run.largest_within, run.largest_speed = one.largest_within, one.largest_speed
+        run.largest_miss, run.largest_within, run.largest_speed = (
+            one.largest_miss,
+            one.largest_within,
+            one.largest_speed,
+        )
         for element, written in zip(run.elements, self._elements, strict=True):
             element.evaluations = int(written.evaluations)
         for body, written in zip(run.bodies, self._bodies, strict=True):
-            body.probes = int(written.probes)
+            body.probes, body.drift = int(written.probes), written.drift
         run.works = dict(zip(self._keys, self._works.tolist(), strict=True)) if run.steps else {}

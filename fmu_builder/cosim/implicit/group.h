@@ -58,13 +58,16 @@ static int make_step(Group *g, Loop *loop, double time)
             TRY(set_forces(b, b->slope));
         TRY(exchange(&b->member, loop, b->member.reads, b->member.read_count));
         TRY(get(&b->member, &b->velocity));
+        double off = 0.0;
         for (uint64_t i = 0; i < n; i++) {
-            drift = larger(drift, size_of(b->velocity.values[i] - g->next[b->first + i]));
+            off = larger(off, size_of(b->velocity.values[i] - g->next[b->first + i]));
             g->largest_speed = larger(g->largest_speed, size_of(b->velocity.values[i]));
         }
+        drift = larger(drift, off);
+        if (any(g->force + b->first, n))
+            b->drift = larger(b->drift, off);
     }
     g->drift = drift;
-    g->largest_drift = larger(g->largest_drift, drift);
     for (uint64_t k = 0; k < g->element_count; k++) {
         Element *e = g->elements + k;
         TRY(exchange(&e->member, loop, e->member.writes, e->member.write_count));

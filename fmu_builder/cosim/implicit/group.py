@@ -150,7 +150,7 @@ class GroupRun:
         self.looks_ahead = any(body.step_to_event is not None for body in self.bodies)
         self.works: dict[Key, float] = {}  # J, by element, port, body and its port
         self.steps = self.unsolved = 0
-        self.largest_miss = self.largest_drift = self.largest_within = self.largest_speed = 0.0
+        self.largest_miss = self.largest_within = self.largest_speed = 0.0
         self.drift = 0.0  # of the last step: of the bodies from their model, m/s or rad/s
 
     def obstacle(self, time: float, step: float, length: float) -> str | None:
@@ -311,9 +311,12 @@ class GroupRun:
                 body.show(force)
             self._exchanged(self._reads, body.slave.name, tick)
             velocity = body.velocity.get()
-            drift = max(drift, float(np.abs(velocity - trial.motion[1][rows]).max(initial=0.0)))
+            off = float(np.abs(velocity - trial.motion[1][rows]).max(initial=0.0))
+            drift = max(drift, off)
+            if trial.force[rows].any():
+                body.drift = max(body.drift, off)
             self.largest_speed = max(self.largest_speed, float(np.abs(velocity).max(initial=0.0)))
-        self.drift, self.largest_drift = drift, max(self.largest_drift, drift)
+        self.drift = drift
         paths = trial.paths or ((),) * len(self.elements)
         for element, (answer, end), works, path in zip(self.elements, trial.answers, trial.works, paths, strict=True):
             self._exchanged(self._writes, element.slave.name, tick)
@@ -349,7 +352,7 @@ class GroupRun:
             unsolved=self.unsolved,
             largest_miss=self.largest_miss,
             within=self.largest_within,
-            drift=self.largest_drift,
+            drift=max((body.drift for body in self.bodies), default=0.0),
             speed=self.largest_speed,
         )
 

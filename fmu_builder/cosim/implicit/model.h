@@ -46,7 +46,7 @@ typedef struct {
     uint64_t body_count, element_count, other_count, rows, row, block;
     uint64_t steps, unsolved_steps, refused, events, looks_ahead, tried, has_inertia;
     uint64_t is_divided, substeps, substep_count;
-    double largest_miss, largest_drift, largest_within, largest_speed, drift, unsolved;
+    double largest_miss, largest_within, largest_speed, drift, unsolved;
     double model_time, model_step, elapsed, step;
     Controller controller;
     double *other, *velocity, *a, *W, *moved, *next, *way, *force, *scale, *summed;
@@ -56,8 +56,8 @@ typedef struct {
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 328 && sizeof(Element) == 624 &&
-               sizeof(Controller) == 120 && sizeof(Group) == 976, "compiled.py has other sizes");
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 336 && sizeof(Element) == 624 &&
+               sizeof(Controller) == 120 && sizeof(Group) == 968, "compiled.py has other sizes");
 
 typedef struct {
     double *memory;

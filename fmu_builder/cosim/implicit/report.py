@@ -32,7 +32,7 @@ class GroupReport:
     events        steps that end at an event of a body, which its FMU for FMI 3.0 has shown
     unsolved      steps whose forces miss their law, by a velocity of up to largest_miss, m/s or rad/s
     within        largest velocity, m/s or rad/s, that forces make which come and go within a step
-    drift         largest difference, m/s or rad/s, between a body after a step and its affine model
+    drift         largest difference, m/s or rad/s, between a body after a step with forces and its affine model
     speed         largest velocity of a body after a step, m/s or rad/s"""
 
     elements: tuple[str, ...]

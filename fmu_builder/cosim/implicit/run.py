@@ -207,12 +207,14 @@ class ImplicitRun:
             found = run.report()
             if not self._is_adaptive and (why_whole := obstacle(run)):
                 yield f"{elements}: solved for over whole steps, since {why_whole}"
-            if found.drift > self._tolerance * (_SMOOTHLY if self._is_adaptive else max(found.speed, 1.0)):
+            allowed = self._tolerance * (_SMOOTHLY if self._is_adaptive else max(found.speed, 1.0))
+            if found.drift > allowed:
+                turning = [body.slave.name for body in run.bodies if body.drift > allowed]
                 why = "something inside them changes them at once: take smaller steps"
                 if not self._is_adaptive:
                     why = f"in {self._step:g} s they turn or bend too far: take smaller steps, or adaptive"
                 yield (
-                    f"{listed(group.bodies, _SHOWN)}: after a step, velocities differ by up to {found.drift:.2g} m/s "
+                    f"{listed(turning, _SHOWN)}: after a step, velocities differ by up to {found.drift:.2g} m/s "
                     f"or rad/s from those that forces were solved for; {why}"
                 )
             missed = [name for one in run.elements for name in one.missed(self._tolerance, self._step)]

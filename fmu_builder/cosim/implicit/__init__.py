@@ -2,6 +2,7 @@
 
 bonds      what power bonds connect                  bodies     affine models of the bodies
 elements   what elements answer to a trial           driven     their motions that [drive] gives
+counts     contacts that they met within a step
 forces     the discrete gradient
 iqn        the solution of all forces of a group     group      one step of a group
 substeps   within a step of `implicit`               control    steps of `adaptive`

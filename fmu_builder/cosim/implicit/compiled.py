@@ -17,6 +17,7 @@ from fmu_builder.cosim.implicit import control, forces, group, iqn, substeps
 from fmu_builder.cosim.implicit.bodies import TRYING, Body, Values
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT, MIDPOINT
 from fmu_builder.cosim.implicit.control import Controller
+from fmu_builder.cosim.implicit.counts import COUNTING
 from fmu_builder.cosim.implicit.driven import Driven
 from fmu_builder.cosim.implicit.elements import Element, step_ended
 from fmu_builder.cosim.implicit.group import GroupRun
@@ -34,6 +35,7 @@ _CALLS = (  # that fail in a trial, by the number of their Failure in slaves.h: 
     ("fmi2GetFMUstate", "before a trial"),
     ("fmi2SetFMUstate", "after a trial"),
     ("fmi2SetRealInputDerivatives", ""),
+    ("fmi2GetInteger", COUNTING),
 )
 _TRIAL, _STEP, _OPERATION, _NOT_FINITE, _NO_STEP, _TRIAL_NOT_FINITE = range(len(_CALLS), len(_CALLS) + 6)
 
@@ -44,7 +46,7 @@ _CONSTANTS = {
     "most": iqn.MOST, "most_newton": iqn.MOST_NEWTON, "smallest_share": iqn.SMALLEST_SHARE, "added": control.ADDED,
     "safety": control.SAFETY, "shrink": control.SHRINK, "grow": control.GROW, "unsolved": control.UNSOLVED,
     "angle": substeps.ANGLE, "margin": substeps.MARGIN, "most_substeps": substeps.MOST,
-    "accuracy_within": substeps.ACCURACY,
+    "accuracy_within": substeps.ACCURACY, "slowest": group.SLOWEST,
 }  # fmt: skip
 
 
@@ -67,6 +69,13 @@ _FAULT = _struct(
     ("status outcome", c_int64),
     ("time step error unsolved", c_double),
 )
+_COUNTS = _struct(
+    "Counts",
+    ("get references values before", c_void_p),
+    ("speeds", _VALUES),
+    ("size", c_uint64),
+    ("fresh passed", c_int64),
+)
 _BODY = _struct(
     "Body",
     ("member", _MEMBER),
@@ -86,6 +95,7 @@ _ELEMENT = _struct(
     ("rows place_rows sizes work metric orders", c_void_p),
     ("driven", _DRIVEN),
     ("driven_at path", c_void_p),
+    ("counts", _COUNTS),
     ("row size place_count is_gradient is_kept is_midpoint interpolates evaluations", c_uint64),
     ("proportional", c_int64),
     ("debt", c_double),
@@ -251,6 +261,14 @@ class CompiledGroup:
             driven=self._driven(element.driven),
             driven_at=self._numbers(element.driven.places.tolist()),
             path=self._kept(np.zeros((int(substeps.MOST), element.inputs.size))) if element.follows else None,
+            counts=_COUNTS(
+                get=function_address(element.slave, "fmi2GetInteger"),
+                references=ctypes.addressof(element.counts.references),
+                values=ctypes.addressof(element.counts.values),
+                before=ctypes.addressof(element.counts.before),
+                speeds=self._values(element.counts.speeds),
+                size=len(element.counts.values),
+            ),
             size=element.size,
             place_count=len(element.places),
             is_gradient=element.rung == GRADIENT,
@@ -305,6 +323,7 @@ class CompiledGroup:
         )
         for element, written in zip(run.elements, self._elements, strict=True):
             element.evaluations = int(written.evaluations)
+            element.counts.passed = int(written.counts.passed)
         for body, written in zip(run.bodies, self._bodies, strict=True):
             body.probes, body.drift = int(written.probes), written.drift
         run.works = dict(zip(self._keys, self._works.tolist(), strict=True)) if run.steps else {}

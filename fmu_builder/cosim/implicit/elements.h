@@ -39,6 +39,7 @@ typedef struct {
     Driven driven;
     const uint64_t *driven_at;
     double *path;
+    Counts counts;
     uint64_t row, size, place_count, is_gradient, is_kept, is_midpoint, interpolates, evaluations;
     int64_t proportional;
     double debt;
@@ -46,6 +47,32 @@ typedef struct {
     Answer answers[2];
     double *mean, *looked, *place, *other, *zero, *begun, *given, *aside, *pushed, *now;
 } Element;
+
+/* At the beginning of a step, at its first force. */
+static void begin_counts(Counts *c, int acts)
+{
+    c->passed += acts ? 0 : c->fresh;
+    c->fresh = 0;
+}
+
+/* After a true step.   acts: whether there was a force in it; least: speed of an impact that counts */
+static int count_contacts(Element *e, int acts, double least)
+{
+    Counts *c = &e->counts;
+    int rose = 0;
+    for (uint64_t i = 0; i < c->size; i++)
+        c->before[i] = c->values[i];
+    if (c->size)
+        TRY(get_counts(&e->member, c));
+    for (uint64_t i = 0; i < c->size; i++)
+        rose |= c->values[i] > c->before[i];
+    if (acts || !rose)
+        return 0;
+    TRY(get(&e->member, &c->speeds));
+    for (uint64_t i = 0; i < c->size; i++)
+        c->fresh += c->values[i] > c->before[i] && c->speeds.values[i] > least;
+    return 0;
+}
 
 static void copy_end(const Element *e, End *to, const End *from)
 {
@@ -109,6 +136,7 @@ static int begin_element(Element *e, uint64_t row, int is_first)
         TRY(answered(e, e->start.force, &e->start.energy));
         copy(e->start.elastic, e->start.force, e->size);
     }
+    begin_counts(&e->counts, any(e->start.force, e->size));
     TRY(get(&e->member, &e->impulse));
     copy(e->pushed, e->impulse.values, e->impulse.size);
     return e->is_kept && keep_state(&e->member);

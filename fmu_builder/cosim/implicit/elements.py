@@ -29,6 +29,7 @@ from fmu_builder.cosim.implicit.bonds import (
     has_inner_state,
     impulse_of,
 )
+from fmu_builder.cosim.implicit.counts import Counts
 from fmu_builder.cosim.implicit.driven import DrivenInputs
 from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, mean_of_impulse, seen, trapezoid
 from fmu_builder.cosim.kept_state import NOISE, Kept, is_same
@@ -84,6 +85,7 @@ class Element:
         forces = np.array([b.unit == "N" for b in bonds], dtype=float)
         self.gradient = Gradient(forces if forces.any() else np.ones(self.size))
         self.debt = 0.0
+        self.counts = Counts(slave)
         self.evaluations = 0
         self.start = self._seen_now()
 
@@ -158,6 +160,7 @@ class Element:
             motion[self.driven.places] = self.driven.at(tick, 0.0)
             self.inputs.set(motion)
         self.start = self._seen_now()
+        self.counts.begin(bool(self.start.force.any()))
         self.pushed = self.impulse.get().copy()
         if self.kept is not None:
             self.kept.keep()

@@ -73,7 +73,10 @@ static int make_step(Group *g, Loop *loop, double time)
         TRY(exchange(&e->member, loop, e->member.writes, e->member.write_count));
         TRY(step_element(e, time, step, g->substep_count, e->answers[1 - g->tried].end.motion));
         TRY(exchange(&e->member, loop, e->member.reads, e->member.read_count));
-        e->debt = e->answers[1 - g->tried].debt;
+        const Answer *answer = e->answers + (1 - g->tried);
+        int acts = any(e->start.force, e->size) || any(answer->force, e->size) || any(answer->end.force, e->size);
+        TRY(count_contacts(e, acts || any(e->given, e->size), g->constants.slowest * g->largest_speed));
+        e->debt = answer->debt;
         for (uint64_t i = 0; i < e->size; i++)
             g->works[e->work[i]] += e->given[i];
     }

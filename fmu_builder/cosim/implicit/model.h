@@ -56,8 +56,8 @@ typedef struct {
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 336 && sizeof(Element) == 624 &&
-               sizeof(Controller) == 120 && sizeof(Group) == 968, "compiled.py has other sizes");
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 336 && sizeof(Element) == 704 &&
+               sizeof(Controller) == 120 && sizeof(Group) == 976, "compiled.py has other sizes");
 
 typedef struct {
     double *memory;

@@ -217,6 +217,12 @@ class ImplicitRun:
                     f"{listed(turning, _SHOWN)}: after a step, velocities differ by up to {found.drift:.2g} m/s "
                     f"or rad/s from those that forces were solved for; {why}"
                 )
+            for element in run.elements:
+                if passed := element.counts.passed:
+                    yield (
+                        f"{element.slave.name}: {passed} contact{'s' * (passed > 1)} began and ended within a step, "
+                        "where no force was solved for, and moved no body: take smaller steps"
+                    )
             missed = [name for one in run.elements for name in one.missed(self._tolerance, self._step)]
             if missed and self._is_adaptive:
                 yield (

@@ -8,8 +8,8 @@
 
 /* compiled.py has the same numbers */
 typedef enum {
-    GET_FAILED, SET_FAILED, DERIVATIVE_FAILED, KEEP_FAILED, RESTORE_FAILED, SLOPES_FAILED, TRIAL_FAILED, STEP_FAILED,
-    OPERATION_FAILED, FORCES_NOT_FINITE, NO_STEP_IS_SHORT_ENOUGH, TRIAL_NOT_FINITE
+    GET_FAILED, SET_FAILED, DERIVATIVE_FAILED, KEEP_FAILED, RESTORE_FAILED, SLOPES_FAILED, COUNTS_FAILED, TRIAL_FAILED,
+    STEP_FAILED, OPERATION_FAILED, FORCES_NOT_FINITE, NO_STEP_IS_SHORT_ENOUGH, TRIAL_NOT_FINITE
 } Failure;
 
 typedef struct {
@@ -46,6 +46,16 @@ typedef struct {
     uint64_t size;
 } Values;
 
+/* Contacts that an element counts, as in counts.py.   before: as many as values, after the step before */
+typedef struct {
+    Access *get;
+    const uint32_t *references;
+    int32_t *values, *before;
+    Values speeds;
+    uint64_t size;
+    int64_t fresh, passed;
+} Counts;
+
 /* Driven.cubics of driven.py: in each row, a communication step of a block, coefficients of so many inputs. */
 typedef struct {
     const double *cubics;
@@ -80,6 +90,11 @@ static int failed(const Member *m, Failure kind, int status, double time, double
 static int get(const Member *m, const Values *v)
 {
     return v->size && failed(m, GET_FAILED, m->get(m->component, v->references, v->size, v->values), 0.0, 0.0);
+}
+
+static int get_counts(const Member *m, const Counts *c)
+{
+    return failed(m, COUNTS_FAILED, c->get(m->component, c->references, c->size, c->values), 0.0, 0.0);
 }
 
 static int set(const Member *m, const Values *v)

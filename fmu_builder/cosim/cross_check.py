@@ -65,12 +65,26 @@ def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path
         if master_starts := set_by_the_run(system, slave):
             values = assignments(system, slave, master_starts)
             notes.append(f"the triple of {slave} does not hold what the run sets by itself: {values}")
+        if _learns(system, slave):
+            notes.append(
+                f"{slave} learns in the mode auto how bodies answer, and in a triple none does: the same inputs give "
+                "these outputs to the bit, those that differ by rounding other forces in contact"
+            )
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with staged(*texts) as files:
             for file, text in zip(files, texts.values(), strict=True):
                 file.write_text(text, encoding="utf-8", newline="\n")
     return list(texts), notes
+
+
+def _learns(system: System, slave: str) -> bool:
+    """Whether its forces follow from how bodies answered them."""
+    variable = system.slaves[slave].variables.get(MODE)
+    if variable is None or slave not in moved(system.signals, system.wiring):
+        return False
+    mode = {**system.set_by_master[slave], **system.starts[slave]}.get(MODE, variable.start)
+    return mode is not None and float(mode) == variable.literals["auto"]
 
 
 def triple(system: System, trace: Trace, slave: str, most: int | None = None) -> dict[str, str]:

@@ -155,6 +155,8 @@ def test_what_the_run_sets_by_itself_and_newer_inputs_are_noted(tmp_path: Path, 
     assert bool(newer) == (algorithm != "jacobi")
     (start,) = [note for note in notes if "what the run sets by itself" in note]
     assert start.startswith("the triple of floor does not hold ") and told in start
+    learns = [note for note in notes if note.startswith("floor learns in the mode auto")]
+    assert bool(learns) == (algorithm != "implicit")
 
 
 def test_a_trace_without_outputs_is_refused(tmp_path: Path) -> None:

@@ -72,9 +72,9 @@ class ContactEvent:
 
     @property
     def restitution(self) -> float | None:
-        if self.rebound_speed is None or self.impact_speed is None or not self.impact_speed > 0.0:
-            return None
-        return self.rebound_speed / self.impact_speed
+        """Of a contact that ends as the bodies part; one that is switched off on the way in has none."""
+        impact, rebound = self.impact_speed, self.rebound_speed
+        return rebound / impact if impact and rebound is not None and impact > 0.0 and rebound >= 0.0 else None
 
     def values(self) -> dict[str, float]:
         """What is known, by quantity, in the order of EVENT_UNITS."""

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from fmu_builder.cosim.validation import system_path
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, behind_number, collected, listed
 from fmu_builder.fitting.tables import Fit, FitMeasurement, read_fit
 from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.given_values import number
 from fmu_builder.model.mapping import range_problems
 from fmu_builder.model.scenario import CheckedScenario
@@ -322,6 +323,9 @@ class FitTask:
             what = f"min = {min(low, high):g} must be greater than 0 where log = true; raise it, or remove log"
             wrong.append(Problem(f"{where} log", what))
         wrong += _beyond_limits(where, known, low, high)
+        if rule := broken_bound(replace(known, min=None, max=None), start):  # a bound may be one at which a run fails
+            unit = behind_number(si_unit(known))
+            wrong.append(Problem(f"{where} start", f"{start:g}{unit} is refused: {variable} must be {rule}{unit}"))
         problems += wrong
         return None if wrong else Parameter(name, si_unit(known), start, low, high, entry.log, slave, variable)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sampled import contact_events
 
-from fmu_builder.cosim.events import event_units
+from fmu_builder.cosim.events import ContactEvent, event_units
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError
 
@@ -131,6 +131,12 @@ def test_events_stay_within_their_sample_intervals_when_a_contact_has_few_sample
     assert time[samples[0] - 1] <= events["floor.touch[1]"] <= time[samples[0]]
     assert time[samples[-1]] <= events["floor.release[1]"] <= time[samples[-1] + 1]
     assert events["floor.impulse[1]"] == pytest.approx(bounce.impulse, rel=1e-12)
+
+
+def test_a_contact_that_is_switched_off_on_the_way_in_has_no_restitution() -> None:
+    assert ContactEvent("a", 1, impact_speed=2.0, rebound_speed=1.0).restitution == 0.5
+    assert ContactEvent("a", 1, impact_speed=2.0, rebound_speed=0.0).restitution == 0.0
+    assert ContactEvent("a", 1, impact_speed=2.0, rebound_speed=-1e-6).restitution is None
 
 
 def test_a_single_sample_on_the_way_out_takes_its_touch_from_the_approach() -> None:

@@ -461,6 +461,20 @@ def test_a_parameter_that_a_connection_sets_and_a_measurement_twice_are_refused(
     ]
 
 
+def test_a_start_on_a_strict_bound_is_refused_and_a_bound_there_is_none(tmp_path: Path) -> None:
+    """The search keeps away from a bound at which a run fails; a fit that begins there has nothing to begin with."""
+    (tmp_path / "ball.csv").write_text("t,z\n0,1\n0.001,1\n0.002,1\n")
+    (tmp_path / "drop.toml").write_text('[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nfloor = "PointSurface"\n')
+    (tmp_path / "fit.toml").write_text(
+        "scenario = 'drop.toml'\n[parameters]\n'floor.k_E' = { start = 1.0, min = 0.1, max = 1.0 }\n"
+        "[[measurement]]\nfile = 'ball.csv'\ncolumns = { z = 'floor.depth' }\n"
+    )
+    with pytest.raises(InputError) as caught:
+        fmu_builder.fit(tmp_path / "fit.toml")
+    (problem,) = caught.value.problems
+    assert str(problem).endswith("[parameters] floor.k_E start: 1 is refused: k_E must be less than 1")
+
+
 def test_a_fault_of_a_measurement_is_named_with_its_number(tmp_path: Path) -> None:
     measurements = "".join(
         f"[[measurement]]\nfile = 'ball.csv'\ncolumns = {{ z = {{ signal = 'height', scale = {scale} }} }}\n"

@@ -194,7 +194,7 @@ def recipe_of_scenario(scenario: CheckedScenario) -> CheckedAssembly:
     for name, drive in scenario.drive.items():
         part, _, variable = name.partition(".")
         if drive.table is not None or drive.time is None or drive.value is None or len(set(drive.value)) > 1:
-            what = "a signal over time cannot become part of an FMU: leave the input open and drive it from outside"
+            what = "a signal over time cannot become part of a model: leave the input open and drive it from outside"
             problems.append(Problem(f"{scenario.path}: [drive] {name}", what))
         elif part in parts:
             parts[part] = {**parts[part], variable: drive.value[0]}

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.discarded_steps import ended_in_trial
-from fmu_builder.cosim.implicit import control, forces, group, iqn, substeps
+from fmu_builder.cosim.implicit import control, counts, forces, group, iqn, substeps
 from fmu_builder.cosim.implicit.bodies import TRYING, Body, Values
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT, MIDPOINT
 from fmu_builder.cosim.implicit.control import Controller
-from fmu_builder.cosim.implicit.counts import COUNTING
 from fmu_builder.cosim.implicit.driven import Driven
 from fmu_builder.cosim.implicit.elements import Element, step_ended
 from fmu_builder.cosim.implicit.group import GroupRun
@@ -35,7 +34,7 @@ _CALLS = (  # that fail in a trial, by the number of their Failure in slaves.h: 
     ("fmi2GetFMUstate", "before a trial"),
     ("fmi2SetFMUstate", "after a trial"),
     ("fmi2SetRealInputDerivatives", ""),
-    ("fmi2GetInteger", COUNTING),
+    ("fmi2GetInteger", counts.COUNTING),
 )
 _TRIAL, _STEP, _OPERATION, _NOT_FINITE, _NO_STEP, _TRIAL_NOT_FINITE = range(len(_CALLS), len(_CALLS) + 6)
 
@@ -46,7 +45,7 @@ _CONSTANTS = {
     "most": iqn.MOST, "most_newton": iqn.MOST_NEWTON, "smallest_share": iqn.SMALLEST_SHARE, "added": control.ADDED,
     "safety": control.SAFETY, "shrink": control.SHRINK, "grow": control.GROW, "unsolved": control.UNSOLVED,
     "angle": substeps.ANGLE, "margin": substeps.MARGIN, "most_substeps": substeps.MOST,
-    "accuracy_within": substeps.ACCURACY, "slowest": group.SLOWEST,
+    "accuracy_within": substeps.ACCURACY, "slowest": counts.SLOWEST,
 }  # fmt: skip
 
 
@@ -316,11 +315,8 @@ class CompiledGroup:
         run, one = self._run, self._struct
         run.steps, run.substeps, run.events = int(one.steps), int(one.substeps), int(one.events)
         run.unsolved, run.refused = int(one.unsolved_steps), int(one.refused)
-        run.largest_miss, run.largest_within, run.largest_speed = (
-            one.largest_miss,
-            one.largest_within,
-            one.largest_speed,
-        )
+        run.largest_miss, run.largest_within = one.largest_miss, one.largest_within
+        run.largest_speed = one.largest_speed
         for element, written in zip(run.elements, self._elements, strict=True):
             element.evaluations = int(written.evaluations)
             element.counts.passed = int(written.counts.passed)

@@ -10,6 +10,7 @@ from ctypes import c_int, c_uint, memmove, sizeof
 from fmu_builder.cosim.implicit.bodies import Values
 from fmu_builder.cosim.slave import Slave
 
+SLOWEST = 0.01  # of the largest velocity so far, of an impact that counts
 COUNTING = "of the numbers of contacts"
 _SPEED = re.compile(r"last_contact\.impact_speed(\[\d+\])?")
 
@@ -38,15 +39,15 @@ class Counts:
         self.passed += 0 if acts else self.fresh
         self.fresh = 0
 
-    def step(self, acts: bool, least: float) -> None:
-        """After a true step.   acts: whether there was a force in it; least: speed of an impact that counts, m/s"""
+    def step(self, acts: bool, fastest: float) -> None:
+        """After a true step.   acts: whether there was a force in it; fastest: largest velocity of the group so far"""
         memmove(self.before, self.values, sizeof(self.values))
         self._get()
         rose = [now > before for now, before in zip(self.values, self.before, strict=True)]
         if acts or not any(rose):
             return
         speeds = self.speeds.get()
-        self.fresh = sum(bool(one and speed > least) for one, speed in zip(rose, speeds, strict=True))
+        self.fresh = sum(bool(one and speed > SLOWEST * fastest) for one, speed in zip(rose, speeds, strict=True))
 
     def _get(self) -> None:
         slave, size = self._slave, len(self.values)

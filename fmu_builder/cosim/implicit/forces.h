@@ -13,7 +13,7 @@ typedef struct {
     double most, most_newton, smallest_share;                        /* iqn.py */
     double added, safety, shrink, grow, unsolved;                    /* control.py */
     double angle, margin, most_substeps, accuracy_within;            /* substeps.py */
-    double slowest;                                                  /* group.py */
+    double slowest;                                                  /* counts.py */
 } Constants;
 
 enum { POINTS = 3 };

@@ -29,7 +29,6 @@ from fmu_builder.model.wiring import Wiring
 
 Vector = NDArray[np.float64]
 Key = tuple[str, str, str, str]
-SLOWEST = 0.01  # of the largest velocity so far: impacts that count where no force was solved for
 ACCURACY, ENOUGH = 1e-10, 1e-8  # of the velocities that the forces cause, relative to the largest of the step
 
 
@@ -326,7 +325,7 @@ class GroupRun:
                 return note
             self._exchanged(self._reads, element.slave.name, tick)
             forces = (element.start.force, answer.force, end.force, works)
-            element.counts.step(any(force.any() for force in forces), SLOWEST * self.largest_speed)
+            element.counts.step(any(force.any() for force in forces), self.largest_speed)
             element.debt = answer.debt
             for bond, work in zip(element.bonds, works.tolist(), strict=True):
                 key = (bond.element, bond.port, bond.body, bond.body_port)
